@@ -4,7 +4,7 @@
 use kernsift::basis::FeatureMap;
 use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::triplets::{Ids, Naming, read_bytes as read_triplets};
-use kernsift::data::{Prepare, TargetChoice, join_labels};
+use kernsift::data::{Decimal, Prepare, TargetChoice, join_labels};
 use kernsift::evaluate::ResultsLog;
 use kernsift::internals::metered;
 use kernsift::model::Content;
@@ -87,6 +87,7 @@ fn transposed(bytes: &[u8]) -> bool {
         transpose: true,
         comment: Some(b'#'),
         na_values: vec!["-999".into(), "none".into()],
+        decimal: Some(Decimal::Comma),
         ..ReadOptions::default()
     };
     let Ok((table, _)) = read_bytes("t.csv", bytes, &options, &context()) else { return false };
@@ -99,9 +100,11 @@ fn labels(bytes: &[u8]) -> bool {
     let read = |name| read_bytes(name, bytes, &ReadOptions::default(), &context());
     let (Ok((table, _)), Ok((labels, _))) = (read("t.csv"), read("t.tsv")) else { return false };
     let n = table.n_rows();
-    let by_itself = join_labels(table.clone(), table.clone(), None);
-    let joined = join_labels(table, labels, None);
-    for (table, _) in by_itself.iter().chain(&joined) {
+    let id = table.names().first().map(|name| vec![(*name).to_owned()]).unwrap_or_default();
+    let by_name = join_labels(table.clone(), table.clone(), &id);
+    let by_itself = join_labels(table.clone(), table.clone(), &[]);
+    let joined = join_labels(table, labels, &[]);
+    for (table, _) in by_name.iter().chain(&by_itself).chain(&joined) {
         assert_eq!(table.n_rows(), n);
     }
     true

@@ -123,8 +123,9 @@ class ReportParts:
     def _facts(self) -> str:
         """Data, method and cost of the fit as JSON."""
         estimator = self.estimator
+        account = None
         if isinstance(self.x, PreparedRows):
-            n_missing = self.x.native.n_missing
+            n_missing, account = self.x.native.n_missing, json.loads(self.x.native.account)
         else:
             n_missing = int(np.isnan(self.x).sum()) if isinstance(self.x, np.ndarray) else 0
         scaled = getattr(estimator, "standardize", False)
@@ -135,6 +136,7 @@ class ReportParts:
             {
                 "data": self.name,
                 "target": self.target_name,
+                "account": account,
                 "missing_values": str(n_missing) if n_missing else None,
                 "scaling": "standardized" if scaled else "none",
                 "method": type(estimator).__name__,

@@ -121,7 +121,7 @@ pub fn compare_page(
     let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
     let measure = Measure::by_name(measure).map_err(to_python)?;
     let summary = Summary::of(&log, &labels, &counts, measure);
-    Ok(kernsift_report::compare_page(&log, &summary, title, code))
+    Ok(kernsift_report::compare_page(&log, &summary, None, title, code))
 }
 
 /// Writes text to a file atomically.

@@ -2,13 +2,14 @@
 
 use crate::error::to_python;
 use kernsift::data::{
-    Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Prepare, Recipe, Table, TargetChoice,
-    Values, table::MISSING,
+    Account, Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Prepare, Recipe, Table,
+    TargetChoice, Values, table::MISSING,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Columns with categories that the training table does not have, and their numbers of rows.
 pub type Others = Vec<(String, usize)>;
@@ -66,8 +67,8 @@ pub struct Prepared {
     recipe: Recipe,
     /// The column of the frame that each feature comes from.
     positions: Vec<usize>,
-    /// The columns that are not used, with the reasons.
-    skipped: Option<String>,
+    /// What each column of the frame holds, and what is done with it.
+    account: Arc<Account>,
 }
 
 #[pymethods]
@@ -84,7 +85,7 @@ impl Prepared {
         let position = |name: &str| names.iter().position(|n| *n == name).expect("a column of the table");
         Ok(Self {
             positions: prepared.recipe.columns().map(position).collect(),
-            skipped: prepared.account.skipped(),
+            account: Arc::new(prepared.account),
             data: prepared.data,
             recipe: prepared.recipe,
         })
@@ -97,7 +98,7 @@ impl Prepared {
             data: self.data.take_rows(&rows),
             recipe: self.recipe.clone(),
             positions: self.positions.clone(),
-            skipped: self.skipped.clone(),
+            account: self.account.clone(),
         }
     }
 
@@ -121,8 +122,14 @@ impl Prepared {
 
     /// The columns that are not used, with the reasons.
     #[getter]
-    fn skipped(&self) -> Option<&str> {
-        self.skipped.as_deref()
+    fn skipped(&self) -> Option<String> {
+        self.account.skipped()
+    }
+
+    /// The account of the frame as JSON.
+    #[getter]
+    fn account(&self) -> PyResult<String> {
+        to_json(&*self.account)
     }
 
     /// Number of missing values.

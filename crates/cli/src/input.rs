@@ -1,12 +1,12 @@
 //! Reads and prepares tables, and checks paths of output files.
 
-use crate::args::{OutputArgs, ReadArgs, TableArgs};
+use crate::args::{OutputArgs, Source, TableArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    Account, Action, BuiltIn, Column, ColumnOptions, Encoder, Encoding, Missing, Prepare, Prepared, Table,
+    Account, Action, BuiltIn, Classes, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe, Table,
     Target, TargetChoice, TargetType, join_labels,
 };
 use kernsift::model::Content;
@@ -96,7 +96,8 @@ impl Loaded {
 }
 
 /// Reads a file or a built-in data set, and shows the reader's warnings.
-pub fn read(data: &str, args: &ReadArgs, ctx: &Context, console: &Console) -> Result<Table> {
+pub fn read(data: &str, source: Source, ctx: &Context, console: &Console) -> Result<Table> {
+    let args = source.args;
     if let Some(name) = data.strip_prefix("builtin:") {
         let table = BuiltIn::by_name(name)?.table();
         return match args.for_files() {
@@ -106,10 +107,10 @@ pub fn read(data: &str, args: &ReadArgs, ctx: &Context, console: &Console) -> Re
             None => table,
         };
     }
-    let table = read_file(Path::new(data), &args.options(), ctx, console)?;
+    let table = read_file(Path::new(data), &args.options(source.decimal), ctx, console)?;
     let Some(file) = &args.labels else { return Ok(table) };
-    let labels = read_file(file, &args.label_options(), ctx, console)?;
-    let (table, notes) = join_labels(table, labels, None).map_err(|e| e.in_file(file))?;
+    let labels = read_file(file, &args.label_options(source.decimal), ctx, console)?;
+    let (table, notes) = join_labels(table, labels, source.id).map_err(|e| e.in_file(file))?;
     notes.iter().for_each(|note| console.inform(&format!("{}: {note}", file.display())));
     Ok(table)
 }
@@ -141,7 +142,7 @@ pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Con
 
 /// Reads and prepares a table. `keep` keeps its columns with their original values, to write them.
 pub fn load(args: &TableArgs, keep: bool, ctx: &Context, console: &Console) -> Result<Loaded> {
-    let table = read(&args.data, &args.reading, ctx, console)?;
+    let table = read(&args.data, args.source(), ctx, console)?;
     let loaded = load_table(args, TargetChoice::Auto, &table, console)?;
     Ok(Loaded { table: keep.then_some(table), ..loaded })
 }
@@ -153,20 +154,60 @@ pub fn load_table(
     table: &Table,
     console: &Console,
 ) -> Result<Loaded> {
-    load_columns(args, default, args.columns.options(), table, console)
-}
-
-/// Prepares a table with other options of columns than those of the user.
-pub fn load_columns(
-    args: &TableArgs,
-    default: TargetChoice,
-    columns: ColumnOptions,
-    table: &Table,
-    console: &Console,
-) -> Result<Loaded> {
-    let prepare = options(args, default, columns, table);
+    let prepare = options(args, default, table);
     console.stage("preparing the table");
     let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    Ok(loaded(args, args.missing, table, prepared, console))
+}
+
+/// Reads and prepares a table like the training table of a model; the target is optional.
+pub fn load_like(recipe: &Recipe, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
+    let table = read(&args.data, args.source().like(recipe), ctx, console)?;
+    let prepare = options(args, TargetChoice::Auto, &table);
+    console.stage("preparing the table");
+    let (prepared, other) = prepare.apply(recipe, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    inform_of_other(&args.data, &other, console);
+    Ok(loaded(args, prepared.account.missing, &table, prepared, console))
+}
+
+/// Reads test rows, which have the target, and prepares them like the training rows.
+pub fn load_test(
+    name: &str,
+    args: &TableArgs,
+    loaded: &Loaded,
+    ctx: &Context,
+    console: &Console,
+) -> std::result::Result<Prepared, Failure> {
+    let recipe = &loaded.prepared.recipe;
+    let Some(target) = recipe.target() else {
+        return Err(Failure::Input("--test needs a target; name one with --target".into()));
+    };
+    if name == args.data {
+        console.warn("--test names the training rows, so the result is optimistic; use other rows");
+    }
+    let table = read(name, args.source().like(recipe), ctx, console)?;
+    let prepare = Prepare { target: TargetChoice::Named(target.to_owned()), ..Prepare::default() };
+    let (test, other) = prepare.apply(recipe, &table).map_err(|e| e.in_file(Path::new(name)))?;
+    inform_of_dropped(name, table.n_rows(), test.rows.len(), console);
+    inform_of_other(name, &other, console);
+    if let (Target::Classes(known), Target::Classes(found)) =
+        (loaded.prepared.data.target(), test.data.target())
+    {
+        warn_of_new_classes(name, known, found, console);
+    }
+    Ok(test)
+}
+
+fn warn_of_new_classes(name: &str, known: &Classes, found: &Classes, console: &Console) {
+    let new: Vec<&String> = found.names.iter().filter(|class| !known.names.contains(class)).collect();
+    let Some(first) = new.first() else { return };
+    let classes = if new.len() == 1 { "one class is".into() } else { format!("{} classes are", new.len()) };
+    console.warn(&format!(
+        "{name}: {classes} not among the training rows, such as '{first}', and cannot be predicted"
+    ));
+}
+
+fn loaded(args: &TableArgs, missing: Missing, table: &Table, prepared: Prepared, console: &Console) -> Loaded {
     inform(&prepared.account, &prepared.notes, args.target_type, console);
     if !prepared.account.is_plain() {
         prepared.account.lines().iter().for_each(|line| console.inform(line));
@@ -174,25 +215,26 @@ pub fn load_columns(
     let target =
         prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
     let labels = args.reading.labels.clone();
-    Ok(Loaded { name: args.data.clone(), prepared, table: None, target, missing: args.missing, labels })
+    Loaded { name: args.data.clone(), prepared, table: None, target, missing, labels }
 }
 
 /// Reads a table for its account.
 pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Account> {
-    let table = read(&args.data, &args.reading, ctx, console)?;
-    let prepare = options(args, TargetChoice::Auto, args.columns.options(), &table);
+    let table = read(&args.data, args.source(), ctx, console)?;
+    let prepare = options(args, TargetChoice::Auto, &table);
     let (account, notes) = prepare.inspect(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     inform(&account, &notes, args.target_type, console);
     Ok(account)
 }
 
-fn options(args: &TableArgs, default: TargetChoice, columns: ColumnOptions, table: &Table) -> Prepare {
+fn options(args: &TableArgs, default: TargetChoice, table: &Table) -> Prepare {
     let target = match args.target.as_deref() {
         None => default,
         // Unless a column has this name.
         Some("none") if !table.names().contains(&"none") => TargetChoice::None,
         Some(name) => TargetChoice::Named(name.to_owned()),
     };
+    let columns = args.columns.options();
     Prepare { target, target_type: args.target_type, missing: args.missing, columns, details: false }
 }
 
@@ -205,7 +247,8 @@ fn inform(account: &Account, notes: &[String], target_type: TargetType, console:
     for text in &account.warnings {
         // The core does not know the names of options.
         let text = text.replace("before the target, exclude it", "before the target, pass --exclude");
-        let option = if text.contains("thousands or decimals") { " (see --decimal)" } else { "" };
+        let is_about_decimals = text.contains("thousands or decimals") || text.contains("has a decimal ");
+        let option = if is_about_decimals { " (see --decimal)" } else { "" };
         console.warn(&format!("{text}{option}"));
     }
 }

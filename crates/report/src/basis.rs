@@ -1,5 +1,6 @@
 //! The report of a basis, and the parts that it shares with the report of a kernel-space selection.
 
+use crate::account;
 use crate::curve::Curve;
 use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
@@ -40,6 +41,7 @@ pub fn basis_page(
         escape(&text::sentence(summary.outcome.stop.explain()))
     );
     let mut page = Page::new(&format!("Kernel space of {}", info.data), &lede);
+    account::open(&mut page, info.account.as_ref());
     page.section("residuals", "Residual by number of components", &residuals(summary, threshold));
     let mut facts = info.facts(data.n(), data.d(), text::target(data.target()));
     facts.extend(map_facts(map));

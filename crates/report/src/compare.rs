@@ -3,18 +3,27 @@
 use crate::chart::{self, chart};
 use crate::html::escape;
 use crate::page::Page;
-use crate::{stability, tables, text};
+use crate::{account, stability, tables, text};
+use kernsift::data::Account;
 use kernsift::evaluate::{Measure, ResultsLog, Run, Summary};
 
 /// A self-contained HTML page about a comparison: data and protocol, scores as a chart and as a table, cost, selected
 /// features, failures, notes on interpretation, and the command.
 ///
-/// It shows only the methods and numbers of features of the summary. `command` is the command or code that creates it.
-pub fn compare_page(log: &ResultsLog, summary: &Summary, title: &str, command: &str) -> String {
+/// It shows only the methods and numbers of features of the summary. `account` is that of the table, if there is one, and
+/// `command` the command or code that creates the page.
+pub fn compare_page(
+    log: &ResultsLog,
+    summary: &Summary,
+    account: Option<&Account>,
+    title: &str,
+    command: &str,
+) -> String {
     let n_features = log.run().map_or(0, |run| run.fingerprint.columns);
     let mut page = Page::new(title, &headline(summary, n_features));
+    account::open(&mut page, account);
     if let Some(run) = log.run() {
-        page.facts(&facts(run, summary.measure));
+        page.facts(&facts(run, summary.measure, account.is_some()));
     }
     page.section("scores", "Score by number of features", &scores(summary, n_features));
     page.section("costs", "Time and memory", &tables::costs(summary));
@@ -58,8 +67,8 @@ fn headline(summary: &Summary, n_features: usize) -> String {
     )
 }
 
-fn facts(run: &Run, measure: Measure) -> Vec<(&'static str, String)> {
-    let mut facts = vec![
+fn facts(run: &Run, measure: Measure, has_account: bool) -> Vec<(&'static str, String)> {
+    let data = [
         (
             "Data",
             format!(
@@ -70,11 +79,14 @@ fn facts(run: &Run, measure: Measure) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Target", if measure == Measure::R2 { "continuous" } else { "classes" }.to_owned()),
+    ];
+    let mut facts: Vec<(&str, String)> = data.into_iter().filter(|_| !has_account).collect();
+    facts.extend([
         ("Evaluator", text::evaluator(&run.evaluator)),
         ("Splits", text::splits(run)),
         ("Scaling", text::scaling(run.scaled).to_owned()),
-    ];
-    facts.extend(run.impute.map(|fill| ("Missing values", text::imputation(fill).to_owned())));
+    ]);
+    facts.extend(run.impute.map(|fill| ("Imputation", text::imputation(fill).to_owned())));
     facts.push(("Seed", run.seed.to_string()));
     facts
 }

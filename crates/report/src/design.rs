@@ -1,5 +1,6 @@
 //! The report of a learned kernel.
 
+use crate::account;
 use crate::feature_plots::{self, feature_plots};
 use crate::histogram::margins;
 use crate::html::escape;
@@ -50,6 +51,7 @@ impl Design {
 pub fn design_page(info: &RunInfo, data: &Dataset, design: &Design, ctx: &Context) -> Result<String> {
     let selected = design.selected();
     let mut page = Page::new(&format!("Learned kernel for {}", info.data), &lede(data, design, &selected));
+    account::open(&mut page, info.account.as_ref());
     page.section("selected", "Features by score", &ranking(data, design, &selected));
     let mut facts = info.facts(data.n(), data.d(), text::target(data.target()));
     facts.push((

@@ -1,11 +1,12 @@
 //! The report of a table: types, missing values and distributions of its columns.
 
+use crate::account;
 use crate::html::{escape, shortened};
 use crate::listing::{Cell, Head, Listing};
 use crate::page::Page;
 use crate::plot::Axis;
-use crate::text::{counted, number, percent};
-use kernsift::data::{Account, Action, ColumnAccount, Range, Scalar};
+use crate::text::{counted, percent};
+use kernsift::data::{Account, Action, ColumnAccount};
 
 /// Maximum number of plots.
 const MAX_PLOTS: usize = 60;
@@ -16,78 +17,14 @@ const RIGHT: f64 = WIDTH - 8.0;
 pub fn inspect_page(data: &str, account: &Account, command: &str) -> String {
     let lede = account.lines().first().map_or(String::new(), |line| escape(line) + ".");
     let mut page = Page::new(&format!("Columns of {data}"), &lede);
-    page.facts(&facts(account));
-    if !account.warnings.is_empty() {
-        let items: String =
-            account.warnings.iter().map(|text| format!("<li>{}</li>\n", escape(text))).collect();
-        page.section("warnings", "Warnings", &format!("<ul>\n{items}</ul>\n"));
-    }
-    page.section("columns", "Columns", &columns(account));
+    page.facts(&account::facts(account));
+    page.html(&account::warnings(account));
+    page.section("columns", "Columns", &account::columns(&account.columns, String::new()));
     page.section("missing", "Missing values", &missing(account));
     page.section("unused", "Columns that are not used", &unused(account));
     page.section("distributions", "Distributions", &distributions(account));
     page.command(command);
     page.finish(&format!("kernsift {}", env!("CARGO_PKG_VERSION")))
-}
-
-fn facts(account: &Account) -> Vec<(&'static str, String)> {
-    let target = account.with_action(Action::Target).next();
-    let described = |column: &ColumnAccount| match &column.reason {
-        Some(reason) => format!("{}: {reason}", column.name),
-        None => column.name.clone(),
-    };
-    let used = match account.rows_used < account.rows {
-        true => format!(", of which {} are used", account.rows_used),
-        false => String::new(),
-    };
-    vec![
-        ("Rows", format!("{}{used}", account.rows)),
-        ("Columns", account.columns.len().to_string()),
-        ("Target", target.map_or("none".into(), described)),
-        ("Missing values", account.missing_values().unwrap_or_else(|| "none".into())),
-    ]
-}
-
-fn columns(account: &Account) -> String {
-    let heads = vec![
-        Head::text("Column"),
-        Head::text("Type"),
-        Head::text("Used as"),
-        Head::number("Missing"),
-        Head::number("Distinct"),
-        Head::text("Range"),
-        Head::text("Examples"),
-    ];
-    let row = |column: &ColumnAccount| {
-        let range = column.range.as_ref().map_or(Cell::Empty, |range| Cell::Text(range_text(range)));
-        let reason = column.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-        vec![
-            Cell::Text(column.name.clone()),
-            Cell::Text(column.kind.to_string()),
-            Cell::Text(format!("{}{reason}", column.action.name())),
-            Cell::Number(column.n_missing as f64),
-            column.n_distinct.map_or(Cell::Empty, |n| Cell::Number(n as f64)),
-            range,
-            Cell::Text(column.examples.join(", ")),
-        ]
-    };
-    let rows = account.columns.iter().map(row).collect();
-    Listing { file: "columns.csv", caption: String::new(), heads, rows, selected: 0 }.html()
-}
-
-fn range_text(range: &Range) -> String {
-    let [min, median, max] = [&range.min, &range.median, &range.max].map(scalar_text);
-    format!("{min} to {max}, median {median}")
-}
-
-fn scalar_text(scalar: &Scalar) -> String {
-    match scalar {
-        Scalar::Number(value) if value.fract() == 0.0 && value.abs() < 1e6 => {
-            value.to_string().replace('-', "−")
-        }
-        Scalar::Number(value) => number(*value),
-        Scalar::Date(text) => text.clone(),
-    }
 }
 
 /// The columns with missing values, most first.
@@ -170,7 +107,7 @@ fn histogram(column: &ColumnAccount) -> String {
         )
     });
     let [low, high] = match &column.range {
-        Some(range) => [&range.min, &range.max].map(|end| escape(&scalar_text(end))),
+        Some(range) => [&range.min, &range.max].map(|end| escape(&account::scalar(end))),
         None => Default::default(),
     };
     let below = BOTTOM + 16.0;

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `inspect`, `select`, `space`, `basis`, `design`, `compare` | the reports |
 //! | `page`, `script.js`, `style.css` | the frame of every report |
+//! | `account` | the account of the table, which opens every report |
 //! | `chart`, `axis` | chart of the score by number of features |
 //! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `redundancy` | other figures; `plot` has their shared parts |
 //! | `listing` | tables that can be sorted and searched |
@@ -20,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod axis;
 mod basis;
 mod category_plots;

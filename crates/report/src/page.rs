@@ -5,6 +5,7 @@
 
 use crate::html::escape;
 use crate::text;
+use kernsift::data::{Account, Action};
 use kernsift::error::bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,7 +24,10 @@ pub struct RunInfo {
     /// Name of the target, if any.
     #[serde(default)]
     pub target: Option<String>,
-    /// Number of missing values and how they were handled, if any.
+    /// What is in the table and what was done with it, if the data came from a table.
+    #[serde(default)]
+    pub account: Option<Account>,
+    /// Number of missing values and how they were handled, if any. The account has its own text.
     #[serde(default)]
     pub missing_values: Option<String>,
     /// How features were scaled.
@@ -77,6 +81,11 @@ impl Page {
         self.html += &format!("<dl class=\"facts\">\n{rows}</dl>\n");
     }
 
+    /// Adds HTML.
+    pub fn html(&mut self, html: &str) {
+        self.html += html;
+    }
+
     /// A section with a heading; its content is HTML.
     pub fn section(&mut self, id: &str, title: &str, content: &str) {
         self.html += &format!(
@@ -119,29 +128,24 @@ fn lines(text: &str) -> String {
 }
 
 impl RunInfo {
-    /// The facts that every report of a method shows.
+    /// The facts that every report of a method shows, without those of the account.
     pub fn facts(&self, rows: usize, columns: usize, target: String) -> Vec<(&'static str, String)> {
-        let mut facts = vec![
-            (
-                "Data",
-                format!(
-                    "{}: {}, {}",
-                    self.data,
-                    text::counted(rows, "row"),
-                    text::counted(columns, "column")
-                ),
-            ),
-            (
-                "Target",
-                match &self.target {
-                    Some(name) => format!("{name}: {target}"),
-                    None => target,
-                },
-            ),
-            ("Missing values", self.missing_values.clone().unwrap_or_else(|| "none".into())),
-            ("Scaling", self.scaling.clone()),
-            ("Method", self.method.clone()),
-        ];
+        let mut facts = vec![];
+        if self.account.is_none() {
+            let (rows, columns) = (text::counted(rows, "row"), text::counted(columns, "column"));
+            facts.push(("Data", format!("{}: {rows}, {columns}", self.data)));
+            facts.push(("Missing values", self.missing_values.clone().unwrap_or_else(|| "none".into())));
+        }
+        // The target of a data frame is not a column of it.
+        if self.account.as_ref().is_none_or(|account| account.with_action(Action::Target).next().is_none()) {
+            let target = match &self.target {
+                Some(name) => format!("{name}: {target}"),
+                None => target,
+            };
+            facts.push(("Target", target));
+        }
+        facts.push(("Scaling", self.scaling.clone()));
+        facts.push(("Method", self.method.clone()));
         facts.extend(self.seed.map(|seed| ("Seed", seed.to_string())));
         facts.extend(self.seconds.map(|s| ("Time", format!("{} s", text::seconds(s)))));
         facts.extend(

@@ -6,7 +6,7 @@ use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
 use crate::page::{Page, RunInfo};
 use crate::redundancy::redundancy;
-use crate::{stability, tables, text};
+use crate::{account, stability, tables, text};
 use kernsift::evaluate::{Cell as Score, ResultsLog, Summary};
 use kernsift::{Context, Dataset, Result, Selection};
 
@@ -96,6 +96,7 @@ pub fn selection_page(
         validation.sentence(k, &format!("all {d} features"))
     );
     let mut page = Page::new(&format!("Features of {}", info.data), &lede);
+    account::open(&mut page, info.account.as_ref());
     page.section("ranking", "Feature ranking", &ranking(data, selection, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));
     page.section("validation", "Score by number of features", &validation.html(k, data));

@@ -1,5 +1,6 @@
 //! The report of a selection of directions in kernel space.
 
+use crate::account;
 use crate::basis::{MappedRows, map_facts, residuals, scatter_plot};
 use crate::curve::Curve;
 use crate::html::escape;
@@ -28,6 +29,7 @@ pub fn space_page(
             .sentence(k, &format!("all {}, without a kernel space", text::counted(data.d(), "feature")))
     );
     let mut page = Page::new(&format!("Kernel space of {}", info.data), &lede);
+    account::open(&mut page, info.account.as_ref());
     page.section("ranking", "Ranking of the directions", &directions(space, mapped));
     let mut facts = info.facts(data.n(), data.d(), text::target(data.target()));
     facts.extend(map_facts(map));

@@ -44,6 +44,9 @@ pub struct CompareArgs {
     /// Instead of folds, hold out this fraction of the rows for testing
     #[arg(long, value_name = "FRACTION", allow_hyphen_values = true, help_heading = "Splits")]
     pub test_size: Option<f64>,
+    /// Instead of folds, fit on DATA and test on this file, which has the same columns
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "test_size", "repeats"], help_heading = "Splits")]
+    pub test: Option<String>,
     /// Number of repetitions with other random splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]
     pub repeats: usize,

@@ -14,7 +14,7 @@ pub use compare::CompareArgs;
 pub use design::DesignArgs;
 pub use inspect::InspectArgs;
 pub use parse::parse;
-pub use reading::ReadArgs;
+pub use reading::{ReadArgs, Source};
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;
 pub use shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs, WritingArgs};
@@ -134,6 +134,9 @@ pub struct ApplyArgs {
     /// How it is read.
     #[command(flatten)]
     pub reading: ReadArgs,
+    /// The id column of DATA and of the labels
+    #[arg(long, value_name = "COL", requires = "labels", help_heading = "Data")]
+    pub id: Option<String>,
     /// Write predicted classes instead of features
     #[arg(long)]
     pub predict: bool,

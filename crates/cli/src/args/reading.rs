@@ -3,6 +3,7 @@
 use super::values::{character, choice};
 use clap::Args;
 use kernsift::data::read::{Format, ReadOptions};
+use kernsift::data::{Decimal, Recipe};
 use std::path::PathBuf;
 
 /// How tables are read.
@@ -32,7 +33,7 @@ pub struct ReadArgs {
     /// The file has features in rows and samples in columns; the first column holds the names
     #[arg(long, help_heading = "Data")]
     pub transpose: bool,
-    /// Take the target from a second file with two columns, id and target
+    /// Take the target from a second file with two columns, id and target; --id names the id column of both
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub labels: Option<PathBuf>,
     /// The sheet of an Excel file [default: the first]
@@ -40,23 +41,42 @@ pub struct ReadArgs {
     pub sheet: Option<String>,
 }
 
+/// How a table is read: the options of reading, and what is known about its columns.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The options of reading.
+    pub args: &'a ReadArgs,
+    /// The id column of the table and of the labels, if the user names one.
+    pub id: &'a [String],
+    /// The decimal separator, if it is known.
+    pub decimal: Option<Decimal>,
+}
+
+impl Source<'_> {
+    /// Reads numbers as in training.
+    pub fn like(self, recipe: &Recipe) -> Self {
+        Self { decimal: recipe.decimal(), ..self }
+    }
+}
+
 impl ReadArgs {
     /// The library's options.
-    pub fn options(&self) -> ReadOptions {
+    pub fn options(&self, decimal: Option<Decimal>) -> ReadOptions {
         ReadOptions {
             header: !self.no_header,
             format: self.format,
             separator: self.sep,
             comment: self.comment,
             na_values: self.na_values.clone(),
+            decimal,
             transpose: self.transpose,
             sheet: self.sheet.clone(),
         }
     }
 
     /// The library's options for the file of labels.
-    pub fn label_options(&self) -> ReadOptions {
-        ReadOptions { na_values: self.na_values.clone(), ..ReadOptions::default() }
+    pub fn label_options(&self, decimal: Option<Decimal>) -> ReadOptions {
+        ReadOptions { na_values: self.na_values.clone(), decimal, ..ReadOptions::default() }
     }
 
     /// An option that is given and has an effect on files only.

@@ -1,6 +1,6 @@
 //! Options that several commands have.
 
-use super::reading::ReadArgs;
+use super::reading::{ReadArgs, Source};
 use super::values::{choice, column_type};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
@@ -33,6 +33,11 @@ pub struct TableArgs {
 }
 
 impl TableArgs {
+    /// How the table is read.
+    pub fn source(&self) -> Source<'_> {
+        Source { args: &self.reading, id: &self.columns.id, decimal: self.columns.decimal }
+    }
+
     /// How to impute missing values in each fold.
     pub fn impute(&self) -> ImputeStrategy {
         self.missing.imputation().unwrap_or_default()
@@ -49,7 +54,7 @@ pub struct ColumnArgs {
     /// Do not use these columns, unless they are included; '*' to use only included ones
     #[arg(long, value_name = "COLS", help_heading = "Data")]
     pub exclude: Vec<String>,
-    /// Columns that identify rows, which are not used
+    /// Columns that identify rows, which are not used; with --labels, the column by which they are joined
     #[arg(long, value_name = "COLS", help_heading = "Data")]
     pub id: Vec<String>,
     /// Set the type of columns: number, category, ordered, ordered:LOW<MIDDLE<HIGH, boolean, date, text or id; may be

@@ -1,13 +1,13 @@
 //! `kernsift apply`
 
-use crate::args::ApplyArgs;
+use crate::args::{ApplyArgs, Source};
 use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{check_outputs, column, inform_of_dropped, inform_of_other, read};
 use crate::output::write_or_print;
-use kernsift::data::Column;
 use kernsift::data::write::check_table;
+use kernsift::data::{Column, Recipe};
 use kernsift::model::TableOutput;
 use kernsift::{Context, Error, Model};
 use ndarray::Array2;
@@ -31,7 +31,7 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         &format!("a model fitted by {}, which is not a learned kernel", model.method()),
         &[("--against", args.against.is_some()), ("--with-noise", args.with_noise)],
     )?;
-    let table = read(&args.data, &args.reading, ctx, console)?;
+    let table = read(&args.data, source(args, &model), ctx, console)?;
     let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
     if let Some(path) = &args.out {
         check_outputs(&[("--out", Some(path))], &[Path::new(&args.data), &args.model])?;
@@ -57,6 +57,12 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     Ok(())
 }
 
+/// How tables are read: with the decimal separator of the training table.
+fn source<'a>(args: &'a ApplyArgs, model: &Model) -> Source<'a> {
+    let decimal = model.recipe.as_ref().and_then(Recipe::decimal);
+    Source { args: &args.reading, id: args.id.as_slice(), decimal }
+}
+
 /// Loads the model; an error says if model and data were swapped.
 fn load(args: &ApplyArgs) -> Result<Model, Failure> {
     Model::load(&args.model).map_err(|error| {
@@ -79,7 +85,7 @@ fn similarities(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
         check_table(path, &[])?;
     }
     let rows_of = |name: &str| -> Result<_, Failure> {
-        let table = read(name, &args.reading, ctx, console)?;
+        let table = read(name, source(args, model), ctx, console)?;
         let found = model.kernel_rows(&table, args.with_noise).map_err(|e| advised(e, Path::new(name)))?;
         inform_of_dropped(name, table.n_rows(), found.rows.len(), console);
         inform_of_other(name, &found.other, console);

@@ -6,11 +6,11 @@ use crate::args::BasisArgs;
 use crate::commands::options::{encoded, no_such_method, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_fit_outputs, load, read};
+use crate::input::{Loaded, check_fit_outputs, inform_of_dropped, inform_of_other, load, read};
 use crate::output::{curve, fact, number, print, print_json};
 use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
 use kernsift::data::write::write_table;
-use kernsift::data::{Dataset, Encoder};
+use kernsift::data::{Applied, Dataset, Encoder};
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use kernsift_report::{MappedRows, basis_page};
@@ -120,9 +120,11 @@ fn cost_on(
     ctx: &Context,
     console: &Console,
 ) -> kernsift::Result<f64> {
-    let table = read(test, &args.table.reading, ctx, console)?;
     let recipe = model.recipe.as_ref().expect("fitted to a table");
-    let data = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?.data;
+    let table = read(test, args.table.source().like(recipe), ctx, console)?;
+    let Applied { data, rows, other } = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
+    inform_of_dropped(test, table.n_rows(), rows.len(), console);
+    inform_of_other(test, &other, console);
     map.reconstruction_cost(&*model.encoded(data.x())?, ctx)
 }
 

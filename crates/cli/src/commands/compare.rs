@@ -5,10 +5,10 @@ use super::report;
 use crate::args::{CompareArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, load};
+use crate::input::{Loaded, check_outputs, load, load_test};
 use crate::output::{Cell as TableCell, number, percent, print, print_json, table};
 use crate::terminal::{self, display_width};
-use kernsift::data::{Dataset, Splits, Target};
+use kernsift::data::{Dataset, Fold, Splits, Target, stack};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
     Candidate, Cell, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, cost_path,
@@ -16,6 +16,8 @@ use kernsift::evaluate::{
 use kernsift::{Context, Error, Observer};
 use kernsift_report::compare_page;
 use serde_json::json;
+use std::borrow::Cow;
+use std::path::Path;
 
 /// Numbers of features per block of the table if there is no terminal whose width decides.
 const BLOCK: usize = 6;
@@ -25,15 +27,17 @@ const LEVEL: f64 = 0.05;
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let loaded = load(&args.table, false, ctx, console)?;
-    let data = &loaded.prepared.data;
-    let compare = plan(args, data)?;
+    let (data, splits) = rows(args, &loaded, ctx, console)?;
+    let data = data.as_ref();
+    let compare = plan(args, data, splits)?;
     let costs = args.record.as_ref().map(|record| cost_path(record));
     let outputs = [
         ("--report", args.report.as_deref()),
         ("--record", args.record.as_deref()),
         ("--record", costs.as_deref()),
     ];
-    check_outputs(&outputs, &loaded.files())?;
+    let inputs: Vec<&Path> = loaded.files().into_iter().chain(args.test.as_deref().map(Path::new)).collect();
+    check_outputs(&outputs, &inputs)?;
     let measure = args.score.unwrap_or_else(|| Measure::for_target(data.target()));
     compare.check(data).map_err(typed)?;
     check_measure(measure, data.target())?;
@@ -67,13 +71,36 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         });
         print_json(&loaded.record("compare", ctx, fields))?;
     } else {
-        print(&text(&loaded, &compare, &summary, console.is_verbose()))?;
+        print(&text(&loaded, args.test.as_deref(), &compare, &summary, console.is_verbose()))?;
     }
     if let Some(path) = &args.report {
         let title = format!("Features of {}", loaded.name);
-        report::write(path, &compare_page(&log, &summary, &title, &report::command()), console)?;
+        let account = Some(&loaded.prepared.account);
+        report::write(path, &compare_page(&log, &summary, account, &title, &report::command()), console)?;
     }
     Ok(())
+}
+
+/// All rows and how to split them. Rows of a test file come after the training rows.
+fn rows<'a>(
+    args: &CompareArgs,
+    loaded: &'a Loaded,
+    ctx: &Context,
+    console: &Console,
+) -> Result<(Cow<'a, Dataset>, SplitChoice), Failure> {
+    let train = &loaded.prepared.data;
+    let repeats = args.repeats;
+    let Some(test) = &args.test else {
+        let splits = match args.test_size {
+            Some(test_size) => Splits::Holdout { test_size, repeats },
+            None => Splits::Folds { folds: args.folds.unwrap_or(5), repeats },
+        };
+        return Ok((Cow::Borrowed(train), SplitChoice::Generated(splits)));
+    };
+    let test = load_test(test, &args.table, loaded, ctx, console)?.data;
+    let data = stack(train, &test)?;
+    let fold = Fold { train: (0..train.n()).collect(), test: (train.n()..data.n()).collect() };
+    Ok((Cow::Owned(data), SplitChoice::Given(vec![fold])))
 }
 
 /// Splits a list of methods at commas. A part `key=value` without a name belongs to the method before it.
@@ -93,7 +120,7 @@ fn split_methods(list: &str) -> Vec<&str> {
 }
 
 /// The comparison that the arguments describe.
-fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
+fn plan(args: &CompareArgs, data: &Dataset, splits: SplitChoice) -> Result<Compare, Failure> {
     let mut candidates: Vec<Candidate> = vec![];
     for text in split_methods(&args.methods) {
         let new = match text {
@@ -111,14 +138,10 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
         Some(text) => Evaluator::parse(text).map_err(no_such_method)?,
         None => Evaluator::for_target(data.target()),
     };
-    let repeats = args.repeats;
     Ok(Compare {
         candidates,
         counts: args.k.as_ref().map_or_else(|| (1..=data.d().min(10)).collect(), |k| k.0.clone()),
-        splits: SplitChoice::Generated(match args.test_size {
-            Some(test_size) => Splits::Holdout { test_size, repeats },
-            None => Splits::Folds { folds: args.folds.unwrap_or(5), repeats },
-        }),
+        splits,
         evaluator,
         scale: args.scale == ScaleArg::Standard,
         impute: args.table.impute(),
@@ -167,7 +190,7 @@ fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure>
     Ok(())
 }
 
-fn text(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) -> String {
+fn text(loaded: &Loaded, test: Option<&str>, compare: &Compare, summary: &Summary, verbose: bool) -> String {
     let data = &loaded.prepared.data;
     let splits = match &compare.splits {
         SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds"),
@@ -177,7 +200,10 @@ fn text(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         SplitChoice::Generated(Splits::Holdout { test_size, repeats }) => {
             format!("{repeats} random splits with {} test rows", percent(*test_size))
         }
-        SplitChoice::Given(folds) => format!("{} splits", folds.len()),
+        SplitChoice::Given(folds) => {
+            let n_rows: usize = folds.iter().map(|fold| fold.test.len()).sum();
+            format!("{n_rows} test rows of {}", test.unwrap_or(&loaded.name))
+        }
     };
     let mut text = format!(
         "{}\n{} of {} in {splits}; methods are fitted on training rows only\n",

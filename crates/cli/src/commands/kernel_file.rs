@@ -1,10 +1,11 @@
 //! Learned kernels from files.
 
 use crate::args::TableArgs;
+use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, load_columns, read};
-use kernsift::data::{ColumnOptions, Dataset, Encoder, Recipe, Table, TargetChoice};
+use crate::input::{Loaded, load_like};
+use kernsift::data::{Dataset, Encoder, Missing};
 use kernsift::kernel::KernelChoice;
 use kernsift::{Context, Error, Model, Observer};
 use std::path::{Path, PathBuf};
@@ -47,30 +48,20 @@ impl LearnedKernel {
         learned.with_noise().into()
     }
 
-    /// Reads and prepares a table: the columns that the kernel was learned on, and the target if there is one.
+    /// Reads a table and prepares it like the table that the kernel was learned on, with the target if there is one.
     pub fn load(&self, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded, Failure> {
-        let mut table = read(&args.data, &args.reading, ctx, console)?;
-        let recipe = self.recipe();
-        let wanted = args.target.as_deref().or(recipe.target());
-        let target = wanted.filter(|name| table.names().contains(name)).map(str::to_owned);
-        if let Table::Columns(columns) = &mut table {
-            let find = |name: &str| {
-                let found = columns.iter().find(|column| column.name == name).cloned();
-                let names = || columns.iter().map(|column| column.name.as_str());
-                found.ok_or_else(|| Error::unknown_column(name, names()).in_file(Path::new(&args.data)))
-            };
-            let needed: Vec<&str> = recipe.columns().chain(target.as_deref()).collect();
-            *columns = needed.into_iter().map(find).collect::<kernsift::Result<_>>()?;
-        }
-        let target = target.map_or(TargetChoice::None, TargetChoice::Named);
-        let loaded = load_columns(args, target, ColumnOptions::all(), &table, console)?;
-        if loaded.prepared.data.names() != self.model.names {
-            return Err(Failure::Input(format!(
-                "{}: the columns differ from those that the kernel of {} was learned on; use the same --target",
-                args.data,
-                self.file.display()
-            )));
-        }
+        let columns = &args.columns;
+        let options = [
+            ("--include", !columns.include.is_empty()),
+            ("--exclude", !columns.exclude.is_empty()),
+            ("--id", !columns.id.is_empty() && args.reading.labels.is_none()),
+            ("--type", !columns.types.is_empty()),
+            ("--decimal", columns.decimal.is_some()),
+            ("--missing", args.missing != Missing::Auto),
+        ];
+        refuse("--kernel-file, which has columns and types of its own", &options)?;
+        let recipe = self.model.recipe.as_ref().expect("checked when it was read");
+        let loaded = load_like(recipe, args, ctx, console)?;
         let (kernel, from) = (self.model.method(), self.file.display());
         console.note(&format!("kernel: from {from}, learned by {kernel}"));
         Ok(loaded)
@@ -82,9 +73,5 @@ impl LearnedKernel {
             None => Ok((data.clone(), None)),
             Some(encoder) => Ok((encoder.encode(data)?, Some(encoder.clone()))),
         }
-    }
-
-    fn recipe(&self) -> &Recipe {
-        self.model.recipe.as_ref().expect("checked when it was read")
     }
 }

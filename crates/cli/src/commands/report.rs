@@ -61,6 +61,7 @@ pub fn run_info(
     Ok(RunInfo {
         data: loaded.name.clone(),
         target: loaded.prepared.recipe.target().map(str::to_owned),
+        account: Some(loaded.prepared.account.clone()),
         missing_values: loaded.missing_values(),
         scaling: if is_scaled { "standardized" } else { "none" }.into(),
         method: method.0.to_owned(),

@@ -1,5 +1,6 @@
 //! Join a table with labels from a second file, by id.
 
+use super::prepare::matching;
 use super::table::{Column, Table, Values};
 use crate::error::{Error, Result, shorten};
 use std::borrow::Cow;
@@ -9,14 +10,19 @@ use std::collections::HashMap;
 const LISTED: usize = 5;
 
 /// Adds the target in `labels`, a table with the columns id and target, to `table` as its last column. Rows are matched
-/// by the column `id` of the table; by default, that is the column `sample`, or else the first text column without
-/// duplicates and missing values. Also returns warnings, about ids in `labels` that are not in the table.
-pub fn join_labels(table: Table, labels: Table, id: Option<&str>) -> Result<(Table, Vec<String>)> {
+/// by the column `id` (a name or a pattern, see [`ColumnOptions`](super::ColumnOptions)), which both must have. Without one,
+/// they are matched by the column `sample` of the table, or else by the first text column without duplicates and missing
+/// values. Also returns warnings, about ids in `labels` that are not in the table.
+pub fn join_labels(table: Table, labels: Table, id: &[String]) -> Result<(Table, Vec<String>)> {
     let Table::Columns(mut columns) = table else {
         return Err(Error::parse("labels can be joined to dense tables only"));
     };
-    let (keys, target) = keys_and_target(labels)?;
-    let ids = &columns[id_column(&columns, id)?];
+    let pair = two_columns(labels)?;
+    let (at, [keys, target]) = match id {
+        [] => (id_column(&columns)?, pair),
+        id => named_ids(&columns, pair, id)?,
+    };
+    let ids = &columns[at];
     let row_of = rows_by_id(&keys, "the labels")?;
     let known = rows_by_id(ids, "the table")?;
     let rows: Vec<Option<usize>> = (0..ids.len()).map(|row| row_of.get(&ids.cell(row)?).copied()).collect();
@@ -36,27 +42,52 @@ pub fn join_labels(table: Table, labels: Table, id: Option<&str>) -> Result<(Tab
     Ok((Table::new(columns)?, warnings))
 }
 
-fn keys_and_target(labels: Table) -> Result<(Column, Column)> {
+/// The columns of the labels.
+fn two_columns(labels: Table) -> Result<[Column; 2]> {
     let columns = match labels {
         Table::Columns(columns) => columns,
         Table::Sparse { .. } => vec![],
     };
-    match <[Column; 2]>::try_from(columns) {
-        Ok([keys, target]) => Ok((keys, target)),
-        Err(columns) => Err(Error::parse(format!(
-            "a file of labels has two columns, id and target; this one has {}",
-            columns.len()
-        ))),
+    <[Column; 2]>::try_from(columns).map_err(|columns| {
+        let n = columns.len();
+        Error::parse(format!("a file of labels has two columns, id and target; this one has {n}"))
+    })
+}
+
+/// The index of the chosen id column, and the labels with the column of the same name first.
+fn named_ids(columns: &[Column], labels: [Column; 2], id: &[String]) -> Result<(usize, [Column; 2])> {
+    const RULE: &str = "the table and the labels need an id column of the same name";
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let found = matching(id, &names).map_err(|unknown| {
+        let shown = shorten(unknown);
+        Error::parse(match labels.iter().any(|column| column.name == unknown) {
+            true => format!("the labels have a column '{shown}', but the table does not; {RULE}"),
+            false => format!("neither the table nor the labels have a column '{shown}'; {RULE}"),
+        })
+    })?;
+    let place = |at: &usize| Some((*at, labels.iter().position(|label| label.name == names[*at])?));
+    let shared: Vec<(usize, usize)> = found.iter().filter_map(place).collect();
+    let list = |of: Vec<&str>| of.into_iter().map(|name| format!("'{}'", shorten(name))).collect::<Vec<_>>();
+    match shared.as_slice() {
+        [(at, 0)] => Ok((*at, labels)),
+        [(at, _)] => {
+            let [target, keys] = labels;
+            Ok((*at, [keys, target]))
+        }
+        [] => {
+            let in_table = list(found.iter().take(LISTED).map(|&at| names[at]).collect()).join(", ");
+            let in_labels = list(labels.iter().map(|label| label.name.as_str()).collect()).join(" and ");
+            Err(Error::parse(format!(
+                "the table has the id column {in_table}, but the labels have {in_labels}; {RULE}"
+            )))
+        }
+        _ => Err(Error::parse("both columns of the labels are id columns of the table; choose one of them")),
     }
 }
 
-/// The index of the column with the ids.
-fn id_column(columns: &[Column], id: Option<&str>) -> Result<usize> {
+/// The index of the column with the ids, where the user does not choose it.
+fn id_column(columns: &[Column]) -> Result<usize> {
     let named = |name: &str| columns.iter().position(|column| column.name == name);
-    if let Some(name) = id {
-        let names = columns.iter().map(|column| column.name.as_str());
-        return named(name).ok_or_else(|| Error::unknown_name("id column", name, names));
-    }
     let identifies = |column: &Column| match &column.values {
         Values::Text { codes, levels } => levels.len() == codes.len(),
         _ => false,
@@ -123,15 +154,16 @@ mod tests {
 
     #[test]
     fn labels_are_matched_by_id() {
-        let joined = join_labels(table(), labels(&["07", "c", "a", "b"], &["z", "w", "x", ""]), None);
+        let joined = join_labels(table(), labels(&["07", "c", "a", "b"], &["z", "w", "x", ""]), &[]);
         let (Table::Columns(columns), warnings) = joined.unwrap() else { panic!("columns expected") };
         // The levels of the labels that are not used stay; the codes decide.
         let class: Vec<_> = (0..3).map(|row| columns[3].cell(row).map(Cow::into_owned)).collect();
         assert_eq!((columns.len(), class), (4, vec![Some("x".into()), None, Some("z".into())]));
         assert_eq!(warnings, ["ignored the labels of the id 'c', not in the table"]);
+        // The order of the columns does not matter if one is named.
         let numbers =
-            Table::new(vec![Column::numeric("id", vec![3.0, 1.0, 2.0]), texts("class", &["z", "x", "y"])]);
-        let (joined, warnings) = join_labels(table(), numbers.unwrap(), Some("x")).unwrap();
+            Table::new(vec![texts("class", &["z", "x", "y"]), Column::numeric("x", vec![3.0, 1.0, 2.0])]);
+        let (joined, warnings) = join_labels(table(), numbers.unwrap(), &["x".to_owned()]).unwrap();
         let Table::Columns(columns) = joined else { panic!("columns expected") };
         assert_eq!((columns[3].cell(0).as_deref(), columns[3].cell(2).as_deref()), (Some("x"), Some("z")));
         assert!(warnings.is_empty());
@@ -139,32 +171,44 @@ mod tests {
 
     #[test]
     fn wrong_ids_are_named() {
-        let message =
-            |labels: Table, id: Option<&str>| join_labels(table(), labels, id).unwrap_err().to_string();
+        let message = |labels: Table, id: &str| {
+            let id: Vec<String> = (!id.is_empty()).then(|| id.to_owned()).into_iter().collect();
+            join_labels(table(), labels, &id).unwrap_err().to_string()
+        };
         assert_eq!(
-            message(labels(&["a"], &["x"]), None),
+            message(labels(&["a"], &["x"]), ""),
             "no label for 2 ids: 'b', '07'; the ids of the table are in the column 'name'. Add the labels, or \
              remove the rows"
         );
         assert_eq!(
-            message(labels(&["a", "b", "a"], &["x", "y", "z"]), None),
+            message(labels(&["a", "b", "a"], &["x", "y", "z"]), ""),
             "the labels: rows 1 and 3 of column 'id' both have the id 'a'"
         );
         assert_eq!(
-            message(labels(&["a", "", "c"], &["x", "y", "z"]), None),
+            message(labels(&["a", "", "c"], &["x", "y", "z"]), ""),
             "the labels: row 2, column 'id': an id is missing"
         );
         assert_eq!(
-            message(labels(&["r", "b"], &["x", "y"]), Some("color")),
+            message(
+                Table::new(vec![texts("color", &["r", "b"]), texts("class", &["x", "y"])]).unwrap(),
+                "color"
+            ),
             "the table: rows 1 and 2 of column 'color' both have the id 'r'"
         );
-        assert!(message(labels(&["a"], &["x"]), Some("nam")).contains("'nam'"));
+        const RULE: &str = "; the table and the labels need an id column of the same name";
+        let chosen = |id: &str| message(labels(&["a"], &["x"]), id);
+        assert_eq!(chosen("nam"), format!("neither the table nor the labels have a column 'nam'{RULE}"));
+        assert_eq!(chosen("id"), format!("the labels have a column 'id', but the table does not{RULE}"));
+        assert_eq!(
+            chosen("name"),
+            format!("the table has the id column 'name', but the labels have 'id' and 'class'{RULE}")
+        );
         let three = Table::new(vec![texts("a", &["x"]), texts("b", &["x"]), texts("c", &["x"])]).unwrap();
-        assert_eq!(message(three, None), "a file of labels has two columns, id and target; this one has 3");
+        assert_eq!(message(three, ""), "a file of labels has two columns, id and target; this one has 3");
         let same = Table::new(vec![texts("id", &["a", "b", "07"]), texts("x", &["1", "2", "3"])]).unwrap();
-        assert_eq!(message(same, None), "column 1 and column 4 are both named 'x'; rename one");
+        assert_eq!(message(same, ""), "column 1 and column 4 are both named 'x'; rename one");
         let no_ids = Table::new(vec![Column::numeric("x", vec![1.0])]).unwrap();
-        let error = join_labels(no_ids, labels(&["a"], &["x"]), None).unwrap_err().to_string();
+        let error = join_labels(no_ids, labels(&["a"], &["x"]), &[]).unwrap_err().to_string();
         assert!(error.starts_with("labels need a column with ids"), "{error}");
     }
 }

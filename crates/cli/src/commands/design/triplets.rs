@@ -57,7 +57,7 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, F
     if args.origin.is_some() {
         return Err(belongs("--origin"));
     }
-    let table = read(&args.table.data, &args.table.reading, ctx, console)?;
+    let table = read(&args.table.data, args.table.source(), ctx, console)?;
     let loaded = load_table(&args.table, TargetChoice::Auto, &table, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
@@ -85,7 +85,7 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
         return Err(Failure::Input("--origin has no effect with --ids; leave one of them out".into()));
     }
     let in_data = |error: Error| error.in_file(Path::new(&args.table.data));
-    let mut table = read(&args.table.data, &args.table.reading, ctx, console)?;
+    let mut table = read(&args.table.data, args.table.source(), ctx, console)?;
     let n_rows = table.n_rows();
     let ids = args.ids.as_ref().map(|name| take_ids(&mut table, name, args)).transpose()?;
     // A missing or duplicate id is an error of the table, not of the triplets.

@@ -3,19 +3,16 @@
 use crate::args::TableArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, column, inform_of_dropped, read};
-use kernsift::data::{Missing, Rows};
-use kernsift::{Context, Error, Model, Observer};
-use std::collections::BTreeSet;
-use std::path::Path;
+use crate::input::{Loaded, load_test};
+use kernsift::data::{Classes, Rows, Target};
+use kernsift::{Context, Model};
 
 /// A test set.
 pub struct TestRows {
     name: String,
     /// The features, prepared like the training rows.
     x: Rows,
-    /// The names of the true classes.
-    classes: Vec<String>,
+    classes: Classes,
 }
 
 /// The accuracy on a test set.
@@ -37,52 +34,20 @@ impl TestRows {
         ctx: &Context,
         console: &Console,
     ) -> Result<Self, Failure> {
-        if name == args.data {
-            console.warn(
-                "--test names the training rows, each of which is its own nearest neighbor; use other rows",
-            );
-        }
-        let table = read(name, &args.reading, ctx, console)?;
-        let in_file = |error: Error| error.in_file(Path::new(name));
-        let Some(wanted) = loaded.prepared.recipe.target() else {
-            return Err(Failure::Input("--test needs a class target; name one with --target".into()));
+        let test = load_test(name, args, loaded, ctx, console)?;
+        let Target::Classes(classes) = test.data.target().clone() else {
+            return Err(Failure::Input("--test needs a class target; pass --target-type class".into()));
         };
-        let target = column(&table, wanted)
-            .ok_or_else(|| in_file(Error::unknown_column(wanted, table.names().into_iter())))?;
-        let missing = (0..target.len()).find(|&row| target.is_missing(row));
-        if let (Some(row), Missing::Error) = (missing, args.missing) {
-            return Err(in_file(Error::MissingValue { row: row + 1, column: target.name.clone() }).into());
-        }
-        let applied = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
-        let known = |(at, &row): (usize, &usize)| Some((at, target.cell(row)?.into_owned()));
-        let (rows, classes): (Vec<usize>, Vec<String>) =
-            applied.rows.iter().enumerate().filter_map(known).unzip();
-        if rows.is_empty() {
-            return Err(in_file(Error::parse("every row has missing values")).into());
-        }
-        inform_of_dropped(name, table.n_rows(), rows.len(), console);
-        Ok(Self { name: name.to_owned(), x: applied.data.x().take_rows(&rows), classes })
+        Ok(Self { name: name.to_owned(), x: test.data.into_x(), classes })
     }
 
     /// Measures the accuracy of a model.
-    pub fn evaluate(&self, model: &Model, ctx: &Context, console: &Console) -> Result<Accuracy, Failure> {
+    pub fn evaluate(&self, model: &Model, ctx: &Context) -> Result<Accuracy, Failure> {
         let predicted = model.predict(&self.x, ctx)?;
         let names = model.class_names()?;
-        let unknown: BTreeSet<&String> = self.classes.iter().filter(|class| !names.contains(class)).collect();
-        if let Some(class) = unknown.first() {
-            let classes = if unknown.len() == 1 {
-                "one class is".into()
-            } else {
-                format!("{} classes are", unknown.len())
-            };
-            console.warn(&format!(
-                "{}: {classes} not among the training rows, such as '{class}', and cannot be predicted",
-                self.name
-            ));
-        }
-        let correct =
-            predicted.iter().zip(&self.classes).filter(|(code, class)| names[**code] == **class).count();
-        let rows = self.classes.len();
+        let is_correct = |(code, class): &(&usize, &usize)| names[**code] == self.classes.names[**class];
+        let correct = predicted.iter().zip(&self.classes.codes).filter(is_correct).count();
+        let rows = self.classes.codes.len();
         Ok(Accuracy { name: self.name.clone(), rows, fraction: correct as f64 / rows as f64 })
     }
 }

@@ -28,7 +28,7 @@ pub fn fit(
     let (fitted, cost) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));
     let (space, used) = fitted.map_err(Failure::of_count)?;
     let model = loaded.model(Some(encoder), Content::Space(space.clone()));
-    let accuracy = test.map(|test| test.evaluate(&model, ctx, console)).transpose()?;
+    let accuracy = test.map(|test| test.evaluate(&model, ctx)).transpose()?;
     Ok(Selected {
         n_selected: space.selection().n_selected,
         // The training rows of a fold have fewer directions.

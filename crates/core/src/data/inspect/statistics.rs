@@ -91,6 +91,9 @@ fn n_distinct(sorted: &[f64]) -> usize {
 
 fn range(sorted: &[f64], kind: &ColumnType) -> Option<Range> {
     let (&min, &max) = (sorted.first()?, sorted.last()?);
+    if !(min.is_finite() && max.is_finite()) {
+        return None;
+    }
     let middle = (sorted.len() - 1) / 2;
     if *kind == ColumnType::Date {
         let is_time = min >= 0.0 && max < 1.0;

@@ -4,6 +4,7 @@
 //! [`Prepare::fit`] learns from the training table how to read each column and keeps it in a [`Recipe`], which reads new tables
 //! in the same way.
 
+mod apply;
 pub(super) mod options;
 mod patterns;
 mod recipe;
@@ -13,6 +14,7 @@ mod target;
 mod tests;
 
 pub use options::{ColumnOptions, Missing, Prepare, TargetChoice, TargetType};
+pub(super) use patterns::matching;
 pub use recipe::{Applied, Recipe};
 pub use target::target_type;
 
@@ -21,7 +23,7 @@ use super::inspect::{Account, Action, ColumnAccount, leaks};
 use super::sparse::SparseRows;
 use super::table::{Column, Table};
 use super::target::Target;
-use super::types::{ColumnType, Parsing};
+use super::types::{ColumnType, Parsing, contradiction};
 use crate::error::{Error, Result, shorten};
 use patterns::{Choice, choices};
 use recipe::ColumnRecipe;
@@ -111,12 +113,17 @@ impl Prepare {
     fn read(&self, plan: Plan, mut notes: Vec<String>) -> Result<Prepared> {
         let Plan { recipe, mut account, source, target, target_kind, rows } = plan;
         let reading = self.reading(target_kind);
-        let read_target =
-            |rows: &[usize]| target.map_or(Ok(Target::None), |column| reading.read(column, rows));
+        let mut target_parsing = None;
+        let read_target = |rows: &[usize]| {
+            let Some(column) = target else { return Ok(Target::None) };
+            target_parsing = reading.parsing(column, rows)?;
+            target::read(column, target_parsing.as_ref(), rows)
+        };
         let applied = match &source {
             Source::Dense(columns) => recipe.read(columns, rows, read_target)?,
             Source::Sparse(x) => recipe.sparse_data(x, rows, read_target)?,
         };
+        let recipe = Recipe { target_parsing, ..recipe };
         account.rows_used = applied.rows.len();
         account.warnings.extend(leaks(&applied.data));
         describe_target(&mut account, applied.data.target());
@@ -144,6 +151,7 @@ impl Prepare {
         let n = columns.first().map_or(0, Column::len);
         let rows = self.rows_with_target(at.map(|at| &columns[at]), n, &mut problems);
         let mut choices = choices.to_vec();
+        let contradictions = self.contradictions(columns, &choices);
         let target_kind = at.and_then(|at| choices[at].kind);
         if let Some(at) = at
             && choices[at].kind.is_none()
@@ -154,13 +162,19 @@ impl Prepare {
         let studied = study(self, columns, at, &choices, &mut problems);
         Error::all(problems)?;
         let mut plan = Plan {
-            recipe: Recipe { columns: vec![], missing: self.missing, target, sparse: false },
+            recipe: Recipe {
+                columns: vec![],
+                missing: self.missing,
+                target,
+                target_parsing: None,
+                sparse: false,
+            },
             account: Account {
                 rows: n,
                 rows_used: 0,
                 missing: self.missing,
                 columns: vec![],
-                warnings: vec![],
+                warnings: contradictions,
             },
             source: Source::Dense(vec![]),
             target: at.map(|at| &columns[at]),
@@ -178,6 +192,14 @@ impl Prepare {
             plan.account.warnings.extend(studied.warnings);
         }
         Ok(Plan { source: Source::Dense(used), ..plan })
+    }
+
+    /// Warnings about columns whose numbers have another decimal separator than the user chose.
+    fn contradictions(&self, columns: &[Column], choices: &[Choice]) -> Vec<String> {
+        let Some(decimal) = self.columns.decimal else { return vec![] };
+        let is_open = |choice: &Choice| choice.kind.is_none() && !choice.exclude && !choice.id;
+        let open = columns.iter().zip(choices).filter(|(_, choice)| is_open(choice));
+        open.filter_map(|(column, _)| contradiction(column, decimal)).collect()
     }
 
     /// All columns of a sparse table are numbers.
@@ -198,6 +220,7 @@ impl Prepare {
             columns: features.iter().map(number).collect(),
             missing: self.missing,
             target: target.map(|t| t.name.clone()),
+            target_parsing: None,
             sparse: true,
         };
         let x = match features.len() == names.len() {

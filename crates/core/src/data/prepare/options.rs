@@ -88,7 +88,8 @@ pub struct ColumnOptions {
     pub id: Vec<String>,
     /// Types of columns; the last pattern that matches counts.
     pub types: Vec<(String, ColumnType)>,
-    /// The decimal separator of numbers in text, where the reader did not find numbers.
+    /// The decimal separator of numbers in text. To read a file, set also that of
+    /// `ReadOptions`: the reader would take `1.234` for a number with a decimal point.
     pub decimal: Option<Decimal>,
 }
 

@@ -3,6 +3,7 @@
 use super::options::ColumnOptions;
 use crate::data::types::ColumnType;
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 
 /// What the user chose for a column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -55,6 +56,18 @@ pub(super) fn choices<'a>(
         }
     }
     choices
+}
+
+/// The columns that patterns describe, in their order; or the first pattern without a column.
+pub(in crate::data) fn matching<'a>(
+    patterns: &'a [String],
+    names: &[&str],
+) -> std::result::Result<BTreeSet<usize>, &'a str> {
+    let mut found = BTreeSet::new();
+    for pattern in patterns {
+        found.extend(matches(pattern, names).map_err(|_| pattern.as_str())?.into_iter().map(|(at, _)| at));
+    }
+    Ok(found)
 }
 
 /// The columns that a pattern describes, at least one.

@@ -7,7 +7,7 @@ use crate::data::rows::Rows;
 use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table};
 use crate::data::target::Target;
-use crate::data::types::{Parsed, Parsing};
+use crate::data::types::{Decimal, Parsed, Parsing};
 use crate::error::{Error, Result};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -21,6 +21,9 @@ pub struct Recipe {
     pub(super) columns: Vec<ColumnRecipe>,
     pub(super) missing: Missing,
     pub(super) target: Option<String>,
+    /// How to read a continuous target; `None` for classes.
+    #[serde(default)]
+    pub(super) target_parsing: Option<Parsing>,
     /// Whether the training table was sparse. Then columns beyond the last one of a new file are zero.
     pub(super) sparse: bool,
 }
@@ -64,6 +67,12 @@ impl Recipe {
         self.target.as_deref()
     }
 
+    /// The decimal separator of text, if it matters for reading files: a comma if numbers of a column have one.
+    pub fn decimal(&self) -> Option<Decimal> {
+        let mut all = self.columns.iter().map(|column| &column.parsing).chain(&self.target_parsing);
+        all.any(Parsing::has_decimal_comma).then_some(Decimal::Comma)
+    }
+
     /// The names of the levels of a category, by their codes; none for numbers.
     pub fn levels(&self, feature: usize) -> Vec<&str> {
         let parsing = &self.columns[feature].parsing;
@@ -89,13 +98,24 @@ impl Recipe {
 
     /// The features of a new table. Every column that is absent or cannot be read is reported.
     pub fn apply(&self, table: &Table) -> Result<Applied> {
+        self.apply_rows(table, (0..table.n_rows()).collect(), |_| Ok(Target::None))
+    }
+
+    /// The features of some rows of a new table; `target` gives the target of those that remain.
+    pub(super) fn apply_rows(
+        &self,
+        table: &Table,
+        rows: Vec<usize>,
+        target: impl FnOnce(&[usize]) -> Result<Target>,
+    ) -> Result<Applied> {
         match table {
-            Table::Columns(columns) => self.apply_columns(columns),
-            Table::Sparse { names, x, .. } => self.apply_sparse(names, x),
+            Table::Columns(columns) => self.read(&self.find(columns)?, rows, target),
+            Table::Sparse { names, x, .. } => self.sparse_data(&self.rearranged(names, x)?, rows, target),
         }
     }
 
-    fn apply_columns(&self, columns: &[Column]) -> Result<Applied> {
+    /// The columns of the recipe in a table.
+    fn find<'a>(&self, columns: &'a [Column]) -> Result<Vec<&'a Column>> {
         let by_name: HashMap<&str, &Column> = columns.iter().map(|c| (c.name.as_str(), c)).collect();
         let (mut used, mut problems) = (vec![], vec![]);
         for name in self.columns() {
@@ -105,16 +125,14 @@ impl Recipe {
             }
         }
         Error::all(problems)?;
-        let n = columns.first().map_or(0, Column::len);
-        self.read(&used, (0..n).collect(), |_| Ok(Target::None))
+        Ok(used)
     }
 
-    fn apply_sparse(&self, names: &[String], x: &SparseRows) -> Result<Applied> {
+    fn rearranged(&self, names: &[String], x: &SparseRows) -> Result<SparseRows> {
         self.check_sparse_names(names)?;
         let index: HashMap<&str, u32> = self.columns().zip(0..).collect();
         let moves: Vec<Option<u32>> = names.iter().map(|n| index.get(n.as_str()).copied()).collect();
-        let x = x.rearranged(self.columns.len(), &moves);
-        self.sparse_data(&x, (0..x.n_rows()).collect(), |_| Ok(Target::None))
+        Ok(x.rearranged(self.columns.len(), &moves))
     }
 
     /// A sparse file numbers its columns and ends with the last one it uses. For a recipe fitted to such a

@@ -6,7 +6,7 @@ use crate::data::inspect::{
     Action, ColumnAccount, Details, Fingerprint, Statistics, examples, reason_to_skip, same_values,
 };
 use crate::data::table::Column;
-use crate::data::types::{ColumnType, Decimal, Inferred, Parsing, infer, of_type};
+use crate::data::types::{ColumnType, Decimal, Inferred, Parsing, infer, looks_like_thousands, of_type};
 use crate::error::{Error, Result, shorten};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -67,11 +67,22 @@ fn types(columns: &[Column], choices: &[Choice], decimal: Option<Decimal>) -> Ve
         if has_comma && found.as_ref().is_ok_and(|inferred| inferred.is_ambiguous) {
             *found = of(pair, Some(Decimal::Comma));
         }
+        if has_comma
+            && decimal.is_none()
+            && let (Ok(found), Some(example)) = (found, looks_like_thousands(pair.0))
+        {
+            found.warnings.push(format!(
+                "column '{}': points may separate thousands or decimals; '{example}' is read as {example}, not as {}",
+                shorten(&pair.0.name),
+                (1000.0 * example).round()
+            ));
+        }
     }
     types
 }
 
-fn describe(
+/// Describes a column by its values and decides what is done with it.
+pub(super) fn describe(
     column: &Column,
     inferred: Inferred,
     with_details: bool,

@@ -4,7 +4,7 @@ use super::options::{TargetChoice, TargetType};
 use super::patterns::Choice;
 use crate::data::table::{Column, Table, Values};
 use crate::data::target::{Classes, Target};
-use crate::data::types::{ColumnType, Decimal, by_value, infer, of_type};
+use crate::data::types::{ColumnType, Decimal, Parsing, by_value, infer, of_type};
 use crate::error::{Error, Result, shorten};
 use std::collections::{BTreeSet, HashMap};
 
@@ -123,10 +123,10 @@ impl Reading<'_> {
         decided == TargetType::Classes
     }
 
-    /// The target of these rows, in which it is not missing.
-    pub(super) fn read(&self, column: &Column, rows: &[usize]) -> Result<Target> {
+    /// How to read a continuous target; `None` for classes.
+    pub(super) fn parsing(&self, column: &Column, rows: &[usize]) -> Result<Option<Parsing>> {
         if self.is_class(column, rows) {
-            return Ok(Target::Classes(classes(column, rows)));
+            return Ok(None);
         }
         let is_date = matches!(column.values, Values::Date(_)) || self.kind == Some(&ColumnType::Date);
         let kind = match infer(column, self.decimal).kind {
@@ -134,9 +134,15 @@ impl Reading<'_> {
             _ if is_date => ColumnType::Date,
             _ => ColumnType::Number,
         };
-        let parsed = of_type(column, &kind, self.decimal)?.parsing.read(column)?.values.into_owned();
-        Ok(Target::Continuous(rows.iter().map(|&i| parsed[i]).collect()))
+        Ok(Some(of_type(column, &kind, self.decimal)?.parsing))
     }
+}
+
+/// The target of these rows, in which it is not missing; classes without a parsing.
+pub(super) fn read(column: &Column, parsing: Option<&Parsing>, rows: &[usize]) -> Result<Target> {
+    let Some(parsing) = parsing else { return Ok(Target::Classes(classes(column, rows))) };
+    let values = parsing.read(column)?.values;
+    Ok(Target::Continuous(rows.iter().map(|&i| values[i]).collect()))
 }
 
 /// The classes of these rows, with names as they are written.

@@ -1,5 +1,6 @@
 //! File formats and compression, by file name extension or as the user says; options of reading.
 
+use crate::data::types::Decimal;
 use crate::error::{Error, Result};
 
 crate::choices! {
@@ -52,6 +53,10 @@ pub struct ReadOptions {
     /// Further spellings of missing values, besides `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None`, `?`, `-` and
     /// nothing.
     pub na_values: Vec<String>,
+    /// The decimal separator of a delimited file, if it is known (default: a column whose cells are all numbers with decimal
+    /// points is read as such). With a comma, cells with a point such as `1.234` stay text, for
+    /// [`ColumnOptions::decimal`](crate::data::ColumnOptions::decimal).
+    pub decimal: Option<Decimal>,
     /// Whether a delimited file or a sheet has features in rows: the first column holds their names, and the header
     /// holds the ids of the samples, which become the column `sample` (default: false).
     pub transpose: bool,
@@ -67,6 +72,7 @@ impl Default for ReadOptions {
             separator: None,
             comment: None,
             na_values: vec![],
+            decimal: None,
             transpose: false,
             sheet: None,
         }

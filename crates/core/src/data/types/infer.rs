@@ -28,6 +28,13 @@ pub(crate) struct Inferred {
     pub(crate) is_ambiguous: bool,
 }
 
+impl Inferred {
+    /// A column that is read as in training.
+    pub(crate) fn known(parsing: Parsing) -> Self {
+        plain(parsing.column_type(), parsing)
+    }
+}
+
 /// The distinct texts of a column that occur, with their numbers of rows.
 struct Levels<'a> {
     texts: Vec<&'a str>,
@@ -127,6 +134,44 @@ fn numbers(column: &Column, levels: &Levels, decimal: Option<Decimal>) -> Option
     Some(Inferred { kind: ColumnType::Number, parsing, warnings, is_ambiguous })
 }
 
+/// A warning about a column that would hold numbers, if `decimal` were not the decimal separator.
+pub(crate) fn contradiction(column: &Column, decimal: Decimal) -> Option<String> {
+    let Values::Text { codes, levels } = &column.values else { return None };
+    let levels = Levels::of(codes, levels);
+    if numbers(column, &levels, Some(decimal)).is_some() {
+        return None;
+    }
+    let (other, names) = match decimal {
+        Decimal::Comma => (Decimal::Point, ["point", "comma"]),
+        Decimal::Point => (Decimal::Comma, ["comma", "point"]),
+    };
+    let Parsing::Number { format, .. } = numbers(column, &levels, Some(other))?.parsing else { return None };
+    let expected = NumberFormat { decimal, thousands: None, ..format };
+    let example = levels.texts.iter().find(|text| format.fits(text) && !expected.fits(text))?;
+    Some(format!(
+        "column '{}' does not hold numbers: '{}' has a decimal {}, not a decimal {}",
+        shorten(&column.name),
+        shorten(example),
+        names[0],
+        names[1]
+    ))
+}
+
+/// Whether the points in numbers of a column may separate thousands: they have three digits after the point, and one to
+/// three before it. Returns an example.
+pub(crate) fn looks_like_thousands(column: &Column) -> Option<f64> {
+    let Values::Numeric(values) = &column.values else { return None };
+    let fits = |v: f64| v.fract() == 0.0 || (1.0..1000.0).contains(&v.abs()) && decimals(v) <= 3;
+    let has_three = |v: &&f64| v.is_finite() && decimals(**v) == 3;
+    let example = values.iter().find(has_three)?;
+    values.iter().all(|&v| v.is_nan() || fits(v)).then_some(*example)
+}
+
+/// The number of digits after the point.
+fn decimals(value: f64) -> usize {
+    value.to_string().split_once('.').map_or(0, |(_, digits)| digits.len())
+}
+
 /// The column as dates: with the day first, or the month first if that fits better.
 fn dates(column: &Column, levels: &Levels) -> Option<Inferred> {
     let [day_first, month_first] = [false, true].map(|month_first| DateFormat { month_first });
@@ -184,7 +229,7 @@ pub(crate) fn of_type(column: &Column, kind: &ColumnType, decimal: Option<Decima
             // The error names the first text that is not a number.
             let parsing = match found.kind {
                 ColumnType::Number => found.parsing,
-                _ => Parsing::numbers(),
+                _ => Parsing::numbers_with(decimal.unwrap_or_default()),
             };
             Inferred { parsing, ..found }
         }

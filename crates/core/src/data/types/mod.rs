@@ -9,7 +9,7 @@ mod parsing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use infer::{Inferred, infer, of_type};
+pub(super) use infer::{Inferred, contradiction, infer, looks_like_thousands, of_type};
 pub use kind::ColumnType;
 pub use number::Decimal;
 pub(super) use order::by_value;

@@ -1,6 +1,7 @@
 //! From the cells of a column to the values of a feature.
 
 use super::dates::DateFormat;
+use super::kind::ColumnType;
 use super::number::{Decimal, NumberFormat};
 use crate::data::features::FeatureType;
 use crate::data::table::{Column, MISSING, Values};
@@ -45,7 +46,23 @@ pub(crate) struct Parsed<'a> {
 impl Parsing {
     /// Numbers as the reader parsed them.
     pub(crate) fn numbers() -> Self {
-        Self::Number { format: NumberFormat::default(), missing: vec![] }
+        Self::numbers_with(Decimal::default())
+    }
+
+    /// Numbers with a decimal separator.
+    pub(crate) fn numbers_with(decimal: Decimal) -> Self {
+        Self::Number { format: NumberFormat { decimal, ..NumberFormat::default() }, missing: vec![] }
+    }
+
+    /// The type of the column.
+    pub(crate) fn column_type(&self) -> ColumnType {
+        match self {
+            Self::Number { .. } => ColumnType::Number,
+            Self::Date { .. } => ColumnType::Date,
+            Self::Boolean => ColumnType::Boolean,
+            Self::Category { .. } => ColumnType::Category,
+            Self::Ordered { levels } => ColumnType::Ordered(levels.clone()),
+        }
     }
 
     /// The type of the feature.

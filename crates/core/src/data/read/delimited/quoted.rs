@@ -48,7 +48,7 @@ impl Source<'_> {
             let mut allocated = 0;
             for (cell, column) in record.iter().zip(&mut columns) {
                 let Some(cells) = &mut column.cells else { continue };
-                match self.missing.number(cell.trim_ascii()) {
+                match self.number(cell.trim_ascii()) {
                     Some(number) => {
                         cells.push(number.value);
                         column.spelling.note(number);

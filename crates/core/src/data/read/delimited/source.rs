@@ -1,6 +1,6 @@
 //! The text of a delimited file, its records and its line numbers.
 
-use crate::data::read::number::MissingValues;
+use crate::data::read::number::{MissingValues, Number};
 use crate::data::read::progress::{Progress, REPORT_BYTES};
 use crate::data::read::text::newlines;
 use crate::error::{Error, Result};
@@ -23,17 +23,37 @@ pub(super) struct Source<'a> {
     /// Lines that start with this byte are skipped.
     pub comment: Option<u8>,
     pub missing: MissingValues<'a>,
+    /// Whether decimals are separated by a comma.
+    pub decimal_comma: bool,
 }
 
 impl<'a> Source<'a> {
     pub(super) fn new(text: &'a str, delimiter: u8) -> Self {
         let (text, quoted) = (text.as_bytes(), text.contains('"'));
         let missing = MissingValues::default();
-        Self { progress: None, text, delimiter, quoted, n_columns: 0, comment: None, missing }
+        Self {
+            progress: None,
+            text,
+            delimiter,
+            quoted,
+            n_columns: 0,
+            comment: None,
+            missing,
+            decimal_comma: false,
+        }
     }
 }
 
 impl Source<'_> {
+    /// The number in a trimmed cell; `None` if it is text. With decimal commas, a point separates thousands or is a mistake:
+    /// the complete column decides.
+    pub(super) fn number(&self, cell: &[u8]) -> Option<Number> {
+        if self.decimal_comma && cell.contains(&b'.') && !self.missing.contains(cell) {
+            return None;
+        }
+        self.missing.number(cell)
+    }
+
     /// The first record after a position, and where it ends.
     pub(super) fn first_record(&self, start: usize) -> Result<(ByteRecord, usize)> {
         let mut reader = self.reader(&(start..self.text.len()));

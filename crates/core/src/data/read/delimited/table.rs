@@ -8,6 +8,7 @@ use crate::data::read::levels::Levels;
 use crate::data::read::number::{self, MissingValues};
 use crate::data::read::progress::Progress;
 use crate::data::table::{Column, Table, check_names};
+use crate::data::types::Decimal;
 use crate::error::{Error, Result};
 use csv::ByteRecord;
 use rayon::prelude::*;
@@ -45,6 +46,7 @@ fn read_in_parts(
         progress,
         comment: options.comment,
         missing: MissingValues::new(&options.na_values),
+        decimal_comma: options.decimal == Some(Decimal::Comma),
         ..Source::new(text, delimiter.unwrap_or_else(guessed))
     };
     let (first, after_first) = source.first_record(start)?;
@@ -103,7 +105,8 @@ fn split(text: &[u8], data: Range<usize>, size: usize) -> Vec<Range<usize>> {
 
 impl Source<'_> {
     fn columns(&self, names: Vec<String>, parts: &[Range<usize>]) -> Result<Vec<Column>> {
-        let general = self.quoted || self.comment.is_some() || self.missing.has_numbers();
+        let general =
+            self.quoted || self.comment.is_some() || self.missing.has_numbers() || self.decimal_comma;
         let unquoted = if general { None } else { self.unquoted_numbers(parts)? };
         let (numbers, rows): (Numbers, usize) = match unquoted {
             Some(read) => read,

@@ -51,7 +51,7 @@ impl Source<'_> {
         let cells = || record.iter().skip(1).map(<[u8]>::trim_ascii);
         let mut spelling = Spelling::default();
         let numbers = cells().map(|cell| {
-            let number = self.missing.number(cell)?;
+            let number = self.number(cell)?;
             spelling.note(number);
             Some(number.value)
         });
