@@ -61,7 +61,10 @@ impl From<Error> for Failure {
 fn with_advice(error: &Error) -> String {
     match error {
         Error::Memory { .. } => error.to_string().replace("raise the memory limit", "raise --memory-limit"),
-        Error::Parse { .. } => error.to_string().replace("give the format", "pass --format"),
+        Error::Parse { .. } => error
+            .to_string()
+            .replace("give the format", "pass --format")
+            .replace("Name the id column", "Name the id column, which both files need, with --id"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source)),
         Error::Several(problems) => {
             let lines: String =

@@ -1,16 +1,14 @@
 //! A small plot of a category: a row per level, with the classes of its rows or their number.
 
 use crate::chart::COLORS;
+use crate::plot::{Axis, LEFT, NAME_LENGTH, RIGHT, WIDTH};
 use crate::html::{escape, shortened};
 use crate::text::{counted, percent};
 use kernsift::Dataset;
 use kernsift::data::FeatureType;
 
-/// Maximum number of rows. With more levels, the rarest share the last one.
+/// Maximum number of rows. With more levels, the rarest share the last one; missing values have their own.
 const MAX_ROWS: usize = 8;
-const WIDTH: f64 = 320.0;
-const LEFT: f64 = 80.0;
-const RIGHT: f64 = WIDTH - 14.0;
 const STEP: f64 = 26.0;
 
 /// The rows of a plot.
@@ -33,7 +31,7 @@ impl Levels {
         let mut shown: Vec<usize> = (0..levels + 2).filter(|&c| counts[c] > 0).collect();
         let n_rare = if shown.len() > MAX_ROWS { shown.len() - (MAX_ROWS - 1) } else { 0 };
         if n_rare > 0 {
-            shown.sort_by_key(|&c| std::cmp::Reverse(counts[c]));
+            shown.sort_by_key(|&c| (c != levels + 1, std::cmp::Reverse(counts[c])));
             shown.truncate(MAX_ROWS - 1);
             shown.sort_unstable();
         }
@@ -51,7 +49,8 @@ impl Levels {
 
     /// Bars of equal length that show the fractions of classes in each level.
     pub fn by_class(&self, groups: &[usize], classes: &[String]) -> String {
-        self.bars("Classes by level", |rows| {
+        let ticks = [0.0, 0.5, 1.0].map(|at| (at, format!("{} %", 100.0 * at)));
+        self.bars("Classes by level", &ticks, |rows| {
             let mut counts = vec![0usize; classes.len()];
             rows.iter().for_each(|&i| counts[groups[i]] += 1);
             let parts = counts.iter().enumerate().filter(|(_, count)| **count > 0);
@@ -70,24 +69,44 @@ impl Levels {
         let mut sizes = vec![0usize; self.names.len()];
         self.of_sample.iter().for_each(|&row| sizes[row] += 1);
         let largest = sizes.into_iter().max().unwrap_or(1).max(1) as f64;
-        self.bars("Rows by level", |rows| vec![(0, rows.len() as f64 / largest, counted(rows.len(), "row"))])
+        let ticks = Axis::new([0.0, largest].into_iter(), 0.0, 1.0).ticks(4);
+        let ticks: Vec<_> = ticks.into_iter().map(|(count, text)| (count / largest, text)).collect();
+        self.bars("Rows by level", &ticks, |rows| {
+            vec![(0, rows.len() as f64 / largest, counted(rows.len(), "row"))]
+        })
     }
 
-    /// A bar per level. `parts` gives the color, the length from 0 to 1 and the tooltip of each part of a bar.
-    fn bars(&self, label: &str, parts: impl Fn(&[usize]) -> Vec<(usize, f64, String)>) -> String {
-        let height = 16.0 + STEP * self.names.len() as f64;
-        let mut svg =
-            format!("<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{label}\">\n");
+    /// A bar per level. `ticks` are of the axis from 0 to 1. `parts` gives the color, the length from 0 to 1 and the tooltip of
+    /// each part of a bar.
+    fn bars(
+        &self,
+        label: &str,
+        ticks: &[(f64, String)],
+        parts: impl Fn(&[usize]) -> Vec<(usize, f64, String)>,
+    ) -> String {
+        let bottom = 8.0 + STEP * self.names.len() as f64;
+        let mut svg = format!(
+            "<svg viewBox=\"0 0 {WIDTH:.0} {:.0}\" role=\"img\" aria-label=\"{label}\">\n<g class=\"grid\">\n",
+            bottom + 24.0
+        );
+        for (at, text) in ticks {
+            let x = LEFT + at * (RIGHT - LEFT);
+            svg += &format!(
+                "<path d=\"M{x:.1} 4V{bottom:.1}\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>\n",
+                bottom + 16.0
+            );
+        }
+        svg += &format!("<path class=\"axis\" d=\"M{LEFT} {bottom:.1}H{RIGHT:.1}\"/>\n</g>\n");
         for (row, name) in self.names.iter().enumerate() {
             let samples: Vec<usize> =
                 (0..self.of_sample.len()).filter(|&i| self.of_sample[i] == row).collect();
             let y = 8.0 + STEP * row as f64;
             svg += &format!(
-                "<g class=\"grid\"><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\"><title>{}</title>{}</text></g>\n",
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\"><title>{}</title>{}</text>\n",
                 LEFT - 6.0,
                 y + 0.5 * STEP + 4.0,
                 escape(name),
-                shortened(name, 10)
+                shortened(name, NAME_LENGTH)
             );
             let mut x = LEFT;
             for (color, fraction, title) in parts(&samples) {
@@ -139,6 +158,14 @@ mod tests {
         let levels = Levels::of(&category(codes, 12), 0).unwrap();
         assert_eq!(levels.names, ["5", "6", "7", "8", "9", "10", "11", "(5 others)"]);
         assert_eq!(levels.of_sample.iter().filter(|&&row| row == 7).count(), 1 + 2 + 3 + 4 + 5);
+    }
+
+    #[test]
+    fn missing_values_have_their_own_row() {
+        let mut codes: Vec<f64> = (0..12).flat_map(|c| vec![f64::from(c); 3]).collect();
+        codes.push(f64::NAN);
+        let levels = Levels::of(&category(codes, 12), 0).unwrap();
+        assert_eq!(levels.names, ["0", "1", "2", "3", "4", "5", "(missing)", "(6 others)"]);
     }
 
     #[test]

@@ -67,7 +67,8 @@ pub fn design_page(info: &RunInfo, data: &Dataset, design: &Design, ctx: &Contex
     }
     page.section("margins", "Margins of the triplets", &margins_html(design));
     if !selected.is_empty() && !matches!(data.target(), Target::None) {
-        page.section("target", feature_plots::heading(data.target()), &feature_plots(data, &selected));
+        let plots = feature_plots(data, &selected, info.account.as_ref());
+        page.section("target", feature_plots::heading(data.target()), &plots);
     }
     if let Some(map) = redundancy(data, &selected, ctx)? {
         page.section("redundancy", "Redundancy of the features", &map);

@@ -6,6 +6,13 @@ use crate::html::{escape, shortened};
 use crate::text::number;
 use kernsift::data::Target;
 
+/// The width of a small plot of a feature, and its left and right ends.
+pub const WIDTH: f64 = 320.0;
+pub const LEFT: f64 = 106.0;
+pub const RIGHT: f64 = WIDTH - 16.0;
+/// Maximum number of characters of a name to the left of it.
+pub const NAME_LENGTH: usize = 15;
+
 /// An axis for arbitrary numbers.
 pub struct Axis {
     low: f64,

@@ -127,7 +127,10 @@ pub fn splits(run: &Run) -> String {
             let times = if repeats == 1 { String::new() } else { format!(", repeated {repeats} times") };
             format!("random test set of {} % of the rows{times}", percent(test_size).trim_end_matches(".0"))
         }
-        None => format!("{}, given by the user", counted(run.folds.len(), "split")),
+        None => match run.folds.as_slice() {
+            [one] => format!("one, given by the user, with {}", counted(one.test.len(), "test row")),
+            folds => format!("{}, given by the user", counted(folds.len(), "split")),
+        },
     }
 }
 

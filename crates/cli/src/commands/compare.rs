@@ -286,7 +286,8 @@ fn title(measure: Measure) -> &'static str {
 
 fn plain(cell: &Cell) -> String {
     let splits = if cell.is_complete() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) };
-    format!("{:.1} ± {:.1}{splits}", 100.0 * cell.mean, 100.0 * cell.sd)
+    let sd = if cell.splits > 1 { format!(" ± {:.1}", 100.0 * cell.sd) } else { String::new() };
+    format!("{:.1}{sd}{splits}", 100.0 * cell.mean)
 }
 
 fn value(cell: &Cell) -> String {

@@ -34,8 +34,8 @@ fn date(days: i64) -> (i64, u32, u32) {
     (year + i64::from(month <= 2), month as u32, day as u32)
 }
 
-/// A date in ISO 8601 form, with the time of day to the second unless it is midnight.
-pub(crate) fn text(days: f64) -> String {
+/// A date, as days since 1970-01-01, in ISO 8601 form, with the time of day to the second unless it is midnight.
+pub fn text(days: f64) -> String {
     let seconds = (days * DAY).round() as i64;
     let (whole, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = date(whole);

@@ -27,6 +27,7 @@ pub mod write;
 #[cfg(feature = "datasets")]
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::Dataset;
+pub use date::text as date_text;
 pub(crate) use encoder::standardized_numbers;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
