@@ -207,7 +207,13 @@ fn warn_of_new_classes(name: &str, known: &Classes, found: &Classes, console: &C
     ));
 }
 
-fn loaded(args: &TableArgs, missing: Missing, table: &Table, prepared: Prepared, console: &Console) -> Loaded {
+fn loaded(
+    args: &TableArgs,
+    missing: Missing,
+    table: &Table,
+    prepared: Prepared,
+    console: &Console,
+) -> Loaded {
     inform(&prepared.account, &prepared.notes, args.target_type, console);
     if !prepared.account.is_plain() {
         prepared.account.lines().iter().for_each(|line| console.inform(line));

@@ -140,3 +140,75 @@ fn invalid_options_are_errors() {
     }
     assert_eq!(s.files(), ["wine.csv"], "no other file is written");
 }
+
+/// Rows of a table with a number, a category, a date and a target.
+fn mixed(rows: std::ops::Range<usize>, colors: &[&str], missing: bool) -> String {
+    let row = |i: usize| {
+        let class = if i % 3 == 0 { "yes" } else { "no" };
+        let size =
+            if missing && i % 4 == 0 { String::new() } else { format!("{}.5", i * i % 17 + 9 * (i % 3)) };
+        format!("{size},{},2021-0{}-11,{class}\n", colors[i % colors.len()], 1 + i % 9)
+    };
+    rows.map(row).collect()
+}
+
+#[test]
+fn a_test_file_replaces_folds() {
+    let s = Scratch::new();
+    let header = "size,color,day,class\n";
+    s.file("train.csv", format!("{header}{}", mixed(0..60, &["red", "green"], false)));
+    let test = mixed(60..90, &["red", "green", "violet"], true);
+    s.file("test.csv", format!("{header}{test}"));
+    let line = "compare train.csv -m fisher,relief -k 1,2 --evaluator knn --test";
+    let run = s.ok(&format!("{line} test.csv --report page.html"));
+    assert!(run.out.contains("error in % of knn in 30 test rows of test.csv"), "{}", run.out);
+    assert!(!run.out.contains('±'), "one split has no standard deviation: {}", run.out);
+    let other = "test.csv: column 'color': 10 rows have categories that the training table does not have";
+    assert!(run.err.contains(other), "{}", run.err);
+    assert!(s.text("page.html").contains("one, given by the user, with 30 test rows"));
+
+    // Another order, and a column more: the same result.
+    let moved: String = test
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},7,{},{},{}\n", cells[3], cells[1], cells[0], cells[2])
+        })
+        .collect();
+    s.file("moved.csv", format!("class,extra,color,size,day\n{moved}"));
+    let scores = |out: &str| out.lines().skip(3).take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(scores(&s.ok(&format!("{line} moved.csv")).out), scores(&run.out));
+
+    let without: String =
+        test.lines().map(|line| format!("{}\n", &line[line.find(',').unwrap() + 1..])).collect();
+    s.file("short.csv", format!("color,day,class\n{without}"));
+    assert_eq!(
+        s.error(&format!("{line} short.csv")),
+        "short.csv: no column 'size'; there are color, day, class"
+    );
+    s.file("unlabeled.csv", "size,color,day\n1,red,2021-01-01\n");
+    assert!(s.error(&format!("{line} unlabeled.csv")).starts_with("unlabeled.csv: no column 'class'"));
+    let error = s.error(&format!("{line} test.csv --missing error"));
+    assert!(error.starts_with("test.csv: row 1, column 'size': missing value"), "{error}");
+    s.file("new.csv", format!("{header}{test}1,red,2021-01-01,maybe\n"));
+    let run = s.ok(&format!("{line} new.csv"));
+    assert!(run.err.contains("one class is not among the training rows, such as 'maybe'"), "{}", run.err);
+    assert_eq!(s.run(&format!("{line} test.csv --folds 3")).code, 2);
+    assert!(s.error(&format!("{line} test.csv --report test.csv")).contains("would write over test.csv"));
+}
+
+#[test]
+fn a_continuous_target_of_a_test_file_is_read_as_in_training() {
+    let s = Scratch::new();
+    let rows = |range: std::ops::Range<usize>| -> String {
+        range.map(|i| format!("{};{}\n", i * i % 31, format!("{}.{:03},5", 1 + i % 9, i * i % 31))).collect()
+    };
+    s.file("train.csv", format!("a;price\n{}", rows(0..40)));
+    // Without a comma, a point would separate decimals.
+    s.file("test.csv", format!("a;price\n{}", rows(40..60).replace(",5\n", "\n")));
+    let out = s.ok("compare train.csv -m fisher -k 1 --target price --test test.csv --json").out;
+    let record: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let r2 = record["summary"]["methods"][0]["cells"][0]["mean"].as_f64().unwrap();
+    // Prices a thousand times too small would give an R² far below this.
+    assert!(r2 > -100.0, "{r2}");
+}

@@ -89,3 +89,63 @@ fn parquet_and_zstd_output() {
     let expected = s.ok("select a.csv.zst -k 1").out.replace("a.csv.zst", "a.parquet");
     assert_eq!(s.ok("select a.parquet -k 1").out, expected);
 }
+
+#[test]
+fn the_id_column_of_labels_is_chosen() {
+    let s = Scratch::new();
+    let rows: String = (0..20).map(|i| format!("{},{},t{}\n", 100 + i, i % 7, i % 4)).collect();
+    s.file("table.csv", format!("nr,size,tag\n{rows}"));
+    let labels: String = (0..20).rev().map(|i| format!("{},{}\n", ["x", "y"][i % 2], 100 + i)).collect();
+    s.file("labels.csv", format!("class,nr\n{labels}"));
+    let line = "select table.csv -k 1 --out kept.csv --labels labels.csv";
+    let run = s.ok(&format!("{line} --id nr"));
+    assert!(run.err.contains("skipped: 'nr' (identifier, as chosen)"), "{}", run.err);
+    assert!(s.text("kept.csv").lines().nth(2).unwrap().ends_with(",y"), "{}", s.text("kept.csv"));
+    s.ok("select table.csv -k 1 --labels labels.csv --id nr --save model.ks");
+    s.ok("apply model.ks table.csv --labels labels.csv --id nr --out applied.csv");
+    assert_eq!(s.text("applied.csv"), s.text("kept.csv"));
+    assert_eq!(s.run("apply model.ks table.csv --id nr").code, 2, "--id needs --labels");
+    std::fs::remove_file(s.path("kept.csv")).unwrap();
+    let error = s.error(line);
+    assert!(error.ends_with("Name the id column, which both files need, with --id"), "{error}");
+    for (id, message) in [
+        ("size", "the table has the id column 'size', but the labels have 'class' and 'nr'"),
+        ("class", "the labels have a column 'class', but the table does not"),
+        ("key", "neither the table nor the labels have a column 'key'"),
+    ] {
+        let error = s.error(&format!("{line} --id {id}"));
+        assert!(error.starts_with(&format!("labels.csv: {message}; ")), "{error}");
+    }
+}
+
+#[test]
+fn new_rows_have_the_decimal_separator_of_the_model() {
+    let s = Scratch::new();
+    let rows: String =
+        (0..20).map(|i| format!("{}.{:03},5;{}\n", 1 + i % 3, i * 7, ["x", "y"][i % 2])).collect();
+    s.file("train.csv", format!("price;class\n{rows}"));
+    s.ok("basis train.csv --scale none -k 1 --set kernel=linear --save model.ks");
+    // 1234 in the table of the model; without it, a decimal point.
+    s.file("point.csv", "price;class\n1.234;x\n2.500;y\n");
+    s.file("plain.csv", "price;class\n1234;x\n2500;y\n");
+    s.ok("apply model.ks point.csv --out point_out.csv");
+    s.ok("apply model.ks plain.csv --out plain_out.csv");
+    assert_eq!(s.text("point_out.csv"), s.text("plain_out.csv"));
+}
+
+#[test]
+fn a_kernel_from_a_file_reads_columns_as_in_training() {
+    let s = Scratch::new();
+    let rows = |range: std::ops::Range<usize>, zips: &[&str]| -> String {
+        range.map(|i| format!("{},{},{}\n", i * i % 11, zips[i % zips.len()], ["x", "y"][i % 2])).collect()
+    };
+    s.file("train.csv", format!("size,zip,class\n{}", rows(0..40, &["10", "20", "30"])));
+    s.ok("design train.csv --type zip=category --hold-out 0 --save kernel.ks");
+    // Numbers again, of which one is new; another order and a column more.
+    s.file("new.csv", format!("size,zip,class\n{}", rows(0..30, &["10", "20", "99"])));
+    let run = s.ok("basis new.csv --kernel-file kernel.ks --report page.html");
+    assert!(run.err.contains("new.csv: column 'zip': 10 rows have categories"), "{}", run.err);
+    assert!(s.text("page.html").contains("<dt>Features</dt><dd>1 number, 1 category</dd>"));
+    let error = s.error("basis new.csv --kernel-file kernel.ks --exclude zip");
+    assert!(error.contains("--exclude has no effect with --kernel-file"), "{error}");
+}

@@ -61,8 +61,10 @@ fn every_command_writes_its_report() {
         for text in [
             title,
             part,
-            "178 rows, 13 columns",
+            "<dt>Rows</dt><dd>178</dd>",
+            "<dt>Features</dt><dd>13 numbers</dd>",
             "target: 3 classes",
+            "All columns of the table",
             "in addition to the data",
             again.as_str(),
         ] {
@@ -114,4 +116,60 @@ fn invalid_report_options_are_rejected_before_any_work() {
     assert!(error.contains("--folds has no effect without --report"), "{error}");
     let error = s.error("select wine.csv -m fisher -k 2 --folds 500 --report page.html");
     assert!(error.contains("--folds"), "{error}");
+}
+
+#[test]
+fn every_report_opens_with_the_account_of_the_table() {
+    let s = Scratch::new();
+    let rows: String = (0..40)
+        .map(|i| {
+            let color = if i == 3 { "" } else { ["red", "green", "blue"][i % 3] };
+            format!("K{i:03},{},{color},EUR,2021-03-{:02},{}\n", i * i % 13, 1 + i % 28, ["a", "b"][i % 2])
+        })
+        .collect();
+    s.file("mixed.csv", format!("key,size,color,currency,day,class\n{rows}"));
+    let facts = [
+        "<dt>Rows</dt><dd>40</dd>",
+        "<dt>Columns</dt><dd>6</dd>",
+        "<dt>Features</dt><dd>1 number, 1 category, 1 date</dd>",
+        "<dt>Target</dt><dd>class: 2 classes</dd>",
+        "<dd>1 missing value in column &#39;color&#39;: a level of their own</dd>",
+        "<dd>&#39;key&#39; (identifier), &#39;currency&#39; (constant)</dd>",
+    ];
+    for command in [
+        "inspect mixed.csv",
+        "select mixed.csv -k 3 --folds 0",
+        "compare mixed.csv -m fisher -k 1 --evaluator knn",
+        "basis mixed.csv",
+        "design mixed.csv --hold-out 0",
+    ] {
+        s.ok(&format!("{command} --report page.html"));
+        let page = s.text("page.html");
+        let (opening, _) = page.split_once("<section").unwrap();
+        for fact in facts {
+            assert!(opening.contains(fact), "{command}: {fact}\n{opening}");
+        }
+    }
+    s.ok("select mixed.csv -k 3 --folds 0 --report page.html");
+    let page = s.text("page.html");
+    // Dates have ticks of dates; the bars of categories have a legend of classes.
+    assert!(page.contains(">2021-03-") && page.contains("class=\"keys\""), "{page}");
+}
+
+#[test]
+fn the_account_of_a_wide_table_is_short() {
+    let s = Scratch::new();
+    let mut text = (0..2000).map(|j| format!("x{j},")).collect::<String>() + "class\n";
+    for i in 0..8usize {
+        (0..2000).for_each(|j| text += &format!("{},", (i * 7 + j * 13 + i * j) % 101));
+        text += if i % 2 == 0 { "a\n" } else { "b\n" };
+    }
+    s.file("wide.csv", text);
+    s.ok("select wide.csv -k 3 --folds 0 --report page.html");
+    let page = s.text("page.html");
+    assert!(page.contains("The first 300 of 2001 columns; 1701 more are not listed here."));
+    let (_, account) = page.split_once("All columns of the table").unwrap();
+    let (account, _) = account.split_once("</details>").unwrap();
+    // About 250 bytes per column: names, examples, statistics and markup.
+    assert!(account.len() < 300 * 600, "{}", account.len());
 }

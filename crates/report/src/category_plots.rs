@@ -1,8 +1,8 @@
 //! A small plot of a category: a row per level, with the classes of its rows or their number.
 
 use crate::chart::COLORS;
-use crate::plot::{Axis, LEFT, NAME_LENGTH, RIGHT, WIDTH};
 use crate::html::{escape, shortened};
+use crate::plot::{Axis, LEFT, NAME_LENGTH, RIGHT, WIDTH};
 use crate::text::{counted, percent};
 use kernsift::Dataset;
 use kernsift::data::FeatureType;

@@ -304,7 +304,8 @@ mod tests {
     fn dates_are_written_as_dates() {
         // 2019-01-01 is day 17,897.
         let axis = Axis::new([17_897.0, 18_897.0].into_iter(), 0.0, 100.0);
-        let texts = |axis: &Axis| Scale::Dates.ticks(axis).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        let texts =
+            |axis: &Axis| Scale::Dates.ticks(axis).into_iter().map(|(_, text)| text).collect::<Vec<_>>();
         assert_eq!(texts(&axis), ["2019-04-14", "2020-08-26"]);
         assert_eq!(texts(&Axis::new([0.0, 0.75].into_iter(), 0.0, 100.0)), ["00:00", "12:00"]);
         assert_eq!(Scale::Dates.text(17_897.5), "2019-01-01T12:00:00");

@@ -8,10 +8,10 @@ use kernsift::data::Target;
 
 /// The width of a small plot of a feature, and its left and right ends.
 pub const WIDTH: f64 = 320.0;
-pub const LEFT: f64 = 106.0;
-pub const RIGHT: f64 = WIDTH - 16.0;
+pub const LEFT: f64 = 108.0;
+pub const RIGHT: f64 = WIDTH - 20.0;
 /// Maximum number of characters of a name to the left of it.
-pub const NAME_LENGTH: usize = 15;
+pub const NAME_LENGTH: usize = 14;
 
 /// An axis for arbitrary numbers.
 pub struct Axis {

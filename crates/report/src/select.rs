@@ -100,7 +100,11 @@ pub fn selection_page(
     page.section("ranking", "Feature ranking", &ranking(data, selection, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));
     page.section("validation", "Score by number of features", &validation.html(k, data));
-    page.section("target", feature_plots::heading(data.target()), &feature_plots(data, selected, info.account.as_ref()));
+    page.section(
+        "target",
+        feature_plots::heading(data.target()),
+        &feature_plots(data, selected, info.account.as_ref()),
+    );
     if let Some(map) = redundancy(data, selected, ctx)? {
         page.section("redundancy", "Redundancy of the features", &map);
     }

@@ -7,7 +7,7 @@ use crate::data::inspect::{Account, Action, ColumnAccount};
 use crate::data::table::{Column, Table};
 use crate::data::target::Target;
 use crate::data::types::{ColumnType, Inferred, Parsing, infer, of_type};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;
 
 /// Columns with categories that the training table does not have, and their numbers of rows.
@@ -21,6 +21,10 @@ impl Prepare {
         let column = like.target_like(recipe, table)?;
         let mut problems = vec![];
         let rows = like.rows_with_target(column, table.n_rows(), &mut problems);
+        if let (Some(column), true) = (column, rows.is_empty()) {
+            let name = shorten(&column.name);
+            return Err(Error::parse(format!("every value of the target '{name}' is missing")));
+        }
         Error::all(problems)?;
         let parsing = match column {
             Some(column) if recipe.target.as_ref() != Some(&column.name) => {

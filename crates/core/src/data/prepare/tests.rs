@@ -298,3 +298,45 @@ fn a_table_needs_a_feature() {
     let table = Table::new(vec![Column::numeric("y", vec![1.0, 2.0])]).unwrap();
     assert!(message(&Prepare::default(), &table).contains("no features"));
 }
+
+#[test]
+fn a_new_table_is_prepared_like_the_training_table() {
+    let fitted = Prepare::default().fit(&table()).unwrap();
+    let new = Table::new(vec![
+        Column::text("class", [Some("2"), None, Some("1")].into_iter()),
+        Column::text("color", [Some("violet"), Some("red"), None].into_iter()),
+        Column::numeric("other", vec![1.0, 2.0, 3.0]),
+        Column::numeric("size", vec![f64::NAN, 2.0, 3.0]),
+    ])
+    .unwrap();
+    let (again, other) = Prepare::default().apply(&fitted.recipe, &new).unwrap();
+    // The row without a target is dropped; another category has the code after the last level.
+    assert_eq!((again.rows, other), (vec![0, 2], vec![("color".to_owned(), 1)]));
+    assert_eq!(again.data.names(), fitted.data.names());
+    assert_eq!((again.data.x().get(0, 1), again.data.x().get(1, 0)), (3.0, 3.0));
+    let Target::Classes(classes) = again.data.target() else { panic!("classes expected") };
+    assert_eq!((&classes.names[..], &classes.codes[..]), (&["1".into(), "2".into()][..], &[1, 0][..]));
+    let actions: Vec<&str> = again.account.columns.iter().map(|column| column.action.name()).collect();
+    assert_eq!(actions, ["target", "feature", "skipped", "feature"]);
+    assert_eq!(again.account.columns[2].reason.as_deref(), Some("not a feature in training"));
+    let named = Prepare { target: TargetChoice::Named("klass".into()), ..Prepare::default() };
+    assert!(named.apply(&fitted.recipe, &new).unwrap_err().to_string().contains("no column 'klass'"));
+    let none = Prepare { target: TargetChoice::None, ..Prepare::default() };
+    assert_eq!(none.apply(&fitted.recipe, &new).unwrap().0.data.n(), 3);
+}
+
+#[test]
+fn a_continuous_target_is_read_as_in_training() {
+    let priced = |cells: [&'static str; 3]| {
+        Table::new(vec![
+            Column::numeric("a", vec![1.0, 2.0, 4.0]),
+            Column::text("y", cells.into_iter().map(Some)),
+        ])
+        .unwrap()
+    };
+    let fitted = Prepare::default().fit(&priced(["1.234,5", "2.000,0", "3,25"])).unwrap();
+    assert_eq!(*fitted.data.target(), Target::Continuous(vec![1234.5, 2000.0, 3.25]));
+    assert_eq!(fitted.recipe.decimal(), Some(crate::data::Decimal::Comma));
+    let (again, _) = Prepare::default().apply(&fitted.recipe, &priced(["1.500", "2.000", "7"])).unwrap();
+    assert_eq!(*again.data.target(), Target::Continuous(vec![1500.0, 2000.0, 7.0]));
+}

@@ -143,3 +143,28 @@ fn types_can_be_chosen() {
     let codes = found.parsing.read(&numbers).unwrap().values;
     assert!(codes[0] == 1.0 && codes[1] == 0.0 && codes[2].is_nan());
 }
+
+#[test]
+fn another_decimal_separator_is_reported() {
+    let warning = |cells: &[&str], decimal| contradiction(&column(cells), decimal);
+    assert_eq!(
+        warning(&["1.5", "2.25"], Decimal::Comma).unwrap(),
+        "column 'c' does not hold numbers: '1.5' has a decimal point, not a decimal comma"
+    );
+    assert!(warning(&["1,5", "2,25"], Decimal::Point).unwrap().contains("'1,5' has a decimal comma"));
+    assert_eq!(warning(&["1.234", "2,5"], Decimal::Comma), None);
+    assert_eq!(warning(&["red", "blue"], Decimal::Comma), None);
+    let number = |cells: &[&str]| of_type(&column(cells), &ColumnType::Number, Some(Decimal::Comma));
+    assert!(number(&["1.5"]).is_err());
+    assert_eq!(number(&["1.500"]).unwrap().parsing.read(&column(&["1.500"])).unwrap().values[0], 1500.0);
+}
+
+#[test]
+fn points_that_may_separate_thousands() {
+    let example = |values: &[f64]| looks_like_thousands(&Column::numeric("c", values.to_vec()));
+    assert_eq!(example(&[12.0, 1.234, f64::NAN, -2.5]), Some(1.234));
+    assert_eq!(example(&[1.5, 2.25]), None, "no number has three digits");
+    assert_eq!(example(&[1.234, 0.5]), None);
+    assert_eq!(example(&[1.234, 2.3456]), None);
+    assert_eq!(example(&[1.0, 2.0]), None);
+}

@@ -249,3 +249,13 @@ proptest! {
         both_parsers_agree(&lines.join(end), b';', 3, part)?;
     }
 }
+
+#[test]
+fn points_are_text_if_decimals_have_commas() {
+    let comma =
+        |transpose| ReadOptions { decimal: Some(Decimal::Comma), transpose, ..ReadOptions::default() };
+    let expected = vec![words("a", &["1.234", "", "7"]), number("b", &[1.0, 2.0, 3.0])];
+    assert_eq!(with(comma(false), "a;b\n1.234;1\nNA;2\n7;3\n").unwrap(), expected);
+    let transposed = with(comma(true), "g;s1;s2\na;1.234;7\n").unwrap();
+    assert_eq!(transposed[1], words("a", &["1.234", "7"]));
+}
