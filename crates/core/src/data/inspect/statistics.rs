@@ -141,7 +141,7 @@ fn levels(sorted: &[f64], parsing: &Parsing) -> Vec<(String, usize)> {
     let mut counts: Vec<(usize, usize)> =
         sorted.chunk_by(|a, b| a == b).map(|run| (run[0] as usize, run.len())).collect();
     counts.sort_by_key(|&(code, count)| (std::cmp::Reverse(count), code));
-    let named = |(code, count): (usize, usize)| Some((parsing.level(code)?.to_owned(), count));
+    let named = |(code, count): (usize, usize)| Some((shorten(parsing.level(code)?), count));
     counts.into_iter().take(LEVELS).filter_map(named).collect()
 }
 
