@@ -123,11 +123,11 @@ fn new_rows_have_the_decimal_separator_of_the_model() {
     let s = Scratch::new();
     let rows: String =
         (0..20).map(|i| format!("{}.{:03},5;{}\n", 1 + i % 3, i * 7, ["x", "y"][i % 2])).collect();
-    s.file("train.csv", format!("price;class\n{rows}"));
+    s.file("train.csv", format!("amount;class\n{rows}"));
     s.ok("basis train.csv --scale none -k 1 --set kernel=linear --save model.ks");
     // 1234 in the table of the model; without it, a decimal point.
-    s.file("point.csv", "price;class\n1.234;x\n2.500;y\n");
-    s.file("plain.csv", "price;class\n1234;x\n2500;y\n");
+    s.file("point.csv", "amount;class\n1.234;x\n2.500;y\n");
+    s.file("plain.csv", "amount;class\n1234;x\n2500;y\n");
     s.ok("apply model.ks point.csv --out point_out.csv");
     s.ok("apply model.ks plain.csv --out plain_out.csv");
     assert_eq!(s.text("point_out.csv"), s.text("plain_out.csv"));

@@ -327,16 +327,16 @@ fn a_new_table_is_prepared_like_the_training_table() {
 
 #[test]
 fn a_continuous_target_is_read_as_in_training() {
-    let priced = |cells: [&'static str; 3]| {
+    let with_target = |cells: [&'static str; 3]| {
         Table::new(vec![
             Column::numeric("a", vec![1.0, 2.0, 4.0]),
             Column::text("y", cells.into_iter().map(Some)),
         ])
         .unwrap()
     };
-    let fitted = Prepare::default().fit(&priced(["1.234,5", "2.000,0", "3,25"])).unwrap();
+    let fitted = Prepare::default().fit(&with_target(["1.234,5", "2.000,0", "3,25"])).unwrap();
     assert_eq!(*fitted.data.target(), Target::Continuous(vec![1234.5, 2000.0, 3.25]));
     assert_eq!(fitted.recipe.decimal(), Some(crate::data::Decimal::Comma));
-    let (again, _) = Prepare::default().apply(&fitted.recipe, &priced(["1.500", "2.000", "7"])).unwrap();
+    let (again, _) = Prepare::default().apply(&fitted.recipe, &with_target(["1.500", "2.000", "7"])).unwrap();
     assert_eq!(*again.data.target(), Target::Continuous(vec![1500.0, 2000.0, 7.0]));
 }
