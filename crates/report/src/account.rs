@@ -67,27 +67,28 @@ pub fn warnings(account: &Account) -> String {
 
 /// A table of columns.
 pub fn columns(columns: &[ColumnAccount], caption: String) -> String {
-    let heads = vec![
-        Head::text("Column"),
-        Head::text("Type"),
-        Head::text("Used as"),
-        Head::number("Missing"),
-        Head::number("Distinct"),
-        Head::text("Range"),
-        Head::text("Examples"),
-    ];
+    let mut heads =
+        vec![Head::text("Column"), Head::text("Type"), Head::text("Used as"), Head::number("Missing")];
+    // Only `inspect` counts values and finds ranges.
+    let has_details = columns.iter().any(|column| column.n_distinct.is_some());
+    if has_details {
+        heads.extend([Head::number("Distinct"), Head::text("Range")]);
+    }
+    heads.push(Head::text("Examples"));
     let row = |column: &ColumnAccount| {
-        let range = column.range.as_ref().map_or(Cell::Empty, |range| Cell::Text(range_text(range)));
         let reason = column.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-        vec![
+        let mut row = vec![
             Cell::Text(column.name.clone()),
             Cell::Text(column.kind.to_string()),
             Cell::Text(format!("{}{reason}", column.action.name())),
             Cell::Number(column.n_missing as f64),
-            column.n_distinct.map_or(Cell::Empty, |n| Cell::Number(n as f64)),
-            range,
-            Cell::Text(column.examples.join(", ")),
-        ]
+        ];
+        if has_details {
+            row.push(column.n_distinct.map_or(Cell::Empty, |n| Cell::Number(n as f64)));
+            row.push(column.range.as_ref().map_or(Cell::Empty, |range| Cell::Text(range_text(range))));
+        }
+        row.push(Cell::Text(column.examples.join(", ")));
+        row
     };
     let rows = columns.iter().map(row).collect();
     Listing { file: "columns.csv", caption, heads, rows, selected: 0 }.html()
