@@ -59,7 +59,7 @@ mod _native {
     #[pymodule_export]
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
-    use super::frame::{FrameEncoder, Prepared, inspect};
+    use super::frame::{FrameEncoder, Prepared, inspect, read_target};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]

@@ -126,7 +126,7 @@ def test_compare_takes_frames():
     X, y = frame()
     result = compare(X, y, ["fisher", "relief", "information-gain"], [1, 3], cv=3, random_state=0)
     assert result.table().shape[0] == 3
-    with pytest.raises(ValueError, match="X has 9 missing values, and missing='error'"):
+    with pytest.raises(ValueError, match="row 1, column 'size': missing value"):
         compare(X, y, "fisher", [1], missing="error")
 
 

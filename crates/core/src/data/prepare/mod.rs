@@ -14,7 +14,7 @@ mod tests;
 
 pub use options::{ColumnOptions, Missing, Prepare, TargetChoice, TargetType};
 pub use recipe::{Applied, Recipe};
-pub use target::target_type;
+pub use target::{read_target, target_type};
 
 use super::dataset::Dataset;
 use super::inspect::{Account, Action, ColumnAccount, leaks};
