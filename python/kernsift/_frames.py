@@ -15,8 +15,8 @@ from kernsift import _native
 
 #: Days, from microseconds.
 DAY = 86_400e6
-#: A column in the form of the native module: numbers; integers; texts; codes, texts and whether they are
-#: ordered; or dates.
+#: A column in the form of the native module: numbers; integers; texts; codes, texts and the type (text,
+#: category or ordered); or dates.
 Cells = Any
 #: The largest integer that a float can hold with all below.
 MAX_EXACT = 2**53
@@ -138,7 +138,7 @@ def array_cells(values: npt.NDArray[Any]) -> Cells:
     """A one-dimensional array in the form of the native module."""
     kind = values.dtype.kind
     if kind == "b":
-        return values.astype(np.int64), ["False", "True"], False
+        return values.astype(np.int64), ["False", "True"], "text"
     if kind in "iu":
         exact = kind == "i" or values.itemsize < 8 or values.max(initial=0) <= MAX_EXACT
         return values.astype(np.int64) if exact else [str(value) for value in values.tolist()]
@@ -162,7 +162,7 @@ def _pandas_cells(column: Any) -> Cells:
     types = pd.api.types
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = [str(level) for level in column.cat.categories]
-        return column.cat.codes.to_numpy(dtype=np.int64), levels, bool(column.cat.ordered)
+        return column.cat.codes.to_numpy(dtype=np.int64), levels, _kind(column.cat.ordered)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
         return array_cells(column.to_numpy())
     if types.is_datetime64_any_dtype(column.dtype):
@@ -174,7 +174,12 @@ def _pandas_cells(column: Any) -> Cells:
     if is_number and not types.is_complex_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
     codes, texts = pd.factorize(column)
-    return codes.astype(np.int64), [str(text) for text in texts], False
+    return codes.astype(np.int64), [str(text) for text in texts], "text"
+
+
+def _kind(ordered: bool = False) -> str:
+    """The type of a column that the frame declares as categories."""
+    return "ordered" if ordered else "category"
 
 
 def _dates(times: npt.NDArray[np.datetime64]) -> Cells:
@@ -199,7 +204,7 @@ def _polars_cells(column: Any) -> Cells:
         text = column.cast(pl.String)
         levels = text.drop_nulls().unique(maintain_order=True)
         codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-        return codes, levels.to_list(), False
+        return codes, levels.to_list(), _kind() if dtype in (pl.Categorical, pl.Enum) else "text"
     return [None if cell is None else str(cell) for cell in column.to_list()]
 
 
@@ -221,5 +226,5 @@ def _arrow_cells(column: Any) -> Cells:
         coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
         levels = [str(level) for level in coded.dictionary.to_pylist()]
         codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes, levels, pa.types.is_dictionary(kind) and kind.ordered
+        return codes, levels, _kind(kind.ordered) if pa.types.is_dictionary(kind) else "text"
     return [None if cell is None else str(cell) for cell in column.to_pylist()]

@@ -3,11 +3,13 @@
 use crate::convert::{from_json, to_indices, to_json};
 use crate::error::to_python;
 use crate::run::{Settings, run};
+use kernsift::Error;
 use kernsift::data::{
     Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Missing, Prepare, Recipe, Table, Target,
     TargetChoice, TargetType, Values, read_target as read_target_of, table::MISSING,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,8 +29,8 @@ enum ColumnArgument<'py> {
     Integers(PyReadonlyArray1<'py, i64>),
     /// Text; None where a value is missing.
     Text(Vec<Option<String>>),
-    /// The code of each cell, negative where a value is missing; the texts; and whether these are ordered.
-    Coded(PyReadonlyArray1<'py, i64>, Vec<String>, bool),
+    /// The code of each cell, negative where a value is missing; the texts; and the type: text, category or ordered.
+    Coded(PyReadonlyArray1<'py, i64>, Vec<String>, String),
     /// A list of an array: days since 1970-01-01; NaN where a value is missing.
     Dates([PyReadonlyArray1<'py, f64>; 1]),
 }
@@ -52,7 +54,8 @@ impl ColumnArgument<'_> {
     /// The type of the column, if the frame decides it.
     fn column_type(&self) -> Option<ColumnType> {
         match self {
-            Self::Coded(_, levels, true) => Some(ColumnType::Ordered(levels.clone())),
+            Self::Coded(_, levels, kind) if kind == "ordered" => Some(ColumnType::Ordered(levels.clone())),
+            Self::Coded(_, _, kind) if kind == "category" => Some(ColumnType::Category),
             _ => None,
         }
     }
@@ -130,7 +133,14 @@ pub fn read_target<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let target_type: TargetType = from_json("target_type", &format!("\"{target_type}\""))?;
     let column = column.extract::<ColumnArgument<'_>>()?.to_column("y".into());
-    target_to_python(py, &read_target_of(&column, target_type).map_err(to_python)?)
+    let target = read_target_of(&column, target_type).map_err(|error| match error {
+        Error::NotNumeric { row, text, .. } => PyValueError::new_err(format!(
+            "y has '{text}' in sample {}, which is not a number. Pass numbers, or target_type=\"class\" for class labels.",
+            row - 1
+        )),
+        other => to_python(other),
+    })?;
+    target_to_python(py, &target)
 }
 
 /// A class index per row and the class names; numbers; or None.
