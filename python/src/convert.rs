@@ -2,14 +2,13 @@
 
 use crate::error::to_python;
 use crate::frame::Prepared;
+pub use crate::values::{from_json, name_of, to_indices, to_json};
 use kernsift::data::{Classes, Dataset, Encoder, Encoding, Groups, Rows, SparseRows, Target, Triplet};
 use kernsift::{Outcome, Stop};
 use numpy::ndarray::Array2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// Samples: a 2-d array, or the parts of a compressed sparse row matrix.
@@ -122,21 +121,6 @@ pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Op
     Ok((encoder.encode(&data)?, Some(encoder)))
 }
 
-/// A method, kernel or setting from the JSON of the Python package.
-pub fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
-    serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
-}
-
-/// The name of a value, as in result files.
-pub fn name_of(value: &impl serde::Serialize) -> PyResult<String> {
-    to_json(value).map(|json| json.trim_matches('"').to_owned())
-}
-
-/// JSON for the Python package.
-pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
 /// Triplets of sample indices; `triplets` has three columns.
 pub fn to_triplets(triplets: &PyReadonlyArray2<'_, i64>) -> Vec<Triplet> {
     // The Python package has checked that indices are not negative.
@@ -165,9 +149,4 @@ pub fn set_scaling(dict: &Bound<'_, PyDict>, encoder: Option<&Encoder>) -> PyRes
     let py = dict.py();
     dict.set_item("shift", encoder.and_then(Encoder::shift).map(|shift| shift.to_pyarray(py)))?;
     dict.set_item("scale", encoder.and_then(Encoder::scale).map(|scale| scale.to_pyarray(py)))
-}
-
-/// Indices as a numpy array.
-pub fn to_indices(places: &[usize]) -> Vec<i64> {
-    places.iter().map(|&i| i as i64).collect()
 }

@@ -1,8 +1,8 @@
 //! Data frames, prepared like files.
 
-use crate::convert::{from_json, to_indices, to_json};
 use crate::error::to_python;
 use crate::run::{Settings, run};
+use crate::values::{from_json, to_indices, to_json};
 use kernsift::Error;
 use kernsift::data::{
     Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Missing, Prepare, Recipe, Table, Target,
@@ -107,6 +107,7 @@ fn read_frame(columns: &Bound<'_, PyAny>, options: &str) -> PyResult<(Table, Pre
         target_type: options.target_type,
         missing: options.missing,
         columns: ColumnOptions { types, ..ColumnOptions::default() },
+        ..Prepare::default()
     };
     Ok((table, prepare))
 }

@@ -34,6 +34,7 @@ mod select;
 mod space;
 mod svm;
 mod triplets;
+mod values;
 
 /// Counts the memory of the methods of a comparison; other threads only read a pointer.
 #[global_allocator]

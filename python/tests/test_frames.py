@@ -170,20 +170,20 @@ def test_inspect_gives_an_account_of_every_column():
 def test_integers_with_many_values_are_a_continuous_target():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 3))
-    prices = (1000 * (x[:, 1] + 5)).astype(int)
-    fitted = FisherScore(1).fit(x, prices)
+    amounts = (1000 * (x[:, 1] + 5)).astype(int)
+    fitted = FisherScore(1).fit(x, amounts)
     assert fitted.target_type_ == "number" and not hasattr(fitted, "classes_")
     assert_array_equal(fitted.get_support(indices=True), [1])
-    for few in (prices % 3, prices % 2 == 0, (prices % 3).astype(float), (prices % 3).astype(str)):
+    for few in (amounts % 3, amounts % 2 == 0, (amounts % 3).astype(float), (amounts % 3).astype(str)):
         assert FisherScore().fit(x, few).target_type_ == "class"
-    assert FisherScore(target_type="class").fit(x, prices // 1000).target_type_ == "class"
+    assert FisherScore(target_type="class").fit(x, amounts // 1000).target_type_ == "class"
     # Numbers as text are read as in a file.
-    text = [f"{price / 7:.2f}".replace(".", ",") for price in prices]
+    text = [f"{amount / 7:.2f}".replace(".", ",") for amount in amounts]
     assert FisherScore(1).fit(x, text).target_type_ == "number"
     design = KernelDesign(n_triplets=40, gamma1=1e-3, gamma2=1e-4, random_state=0)
-    assert design.fit(x, prices).target_type_ == "number"
+    assert design.fit(x, amounts).target_type_ == "number"
     assert design.fit(x, [[0, 1, 2], [3, 4, 5]]).target_type_ is None
-    assert compare(x, prices, "fisher", [1], cv=2, random_state=0).scoring == "r2"
+    assert compare(x, amounts, "fisher", [1], cv=2, random_state=0).scoring == "r2"
 
 
 @pytest.mark.parametrize("missing", [np.nan, None, pandas.NA])

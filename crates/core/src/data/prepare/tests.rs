@@ -125,9 +125,9 @@ fn class_names_keep_their_spelling() {
 
 #[test]
 fn a_column_is_read_as_a_target() {
-    let prices = Column::text("y", ["1,5", "2,5", "4,0"].into_iter().map(Some));
-    assert_eq!(read_target(&prices, TargetType::Auto).unwrap(), Target::Continuous(vec![1.5, 2.5, 4.0]));
-    let Target::Classes(classes) = read_target(&prices, TargetType::Classes).unwrap() else {
+    let amounts = Column::text("y", ["1,5", "2,5", "4,0"].into_iter().map(Some));
+    assert_eq!(read_target(&amounts, TargetType::Auto).unwrap(), Target::Continuous(vec![1.5, 2.5, 4.0]));
+    let Target::Classes(classes) = read_target(&amounts, TargetType::Classes).unwrap() else {
         panic!("classes expected")
     };
     assert_eq!((classes.codes, classes.names.len()), (vec![0, 1, 2], 3));
