@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from kernsift import _native
 from kernsift._html import SummaryMixin
 from kernsift._native_data import (
     Classes,
+    FloatArray,
     NativeRows,
     Settings,
     checked_classes,
@@ -83,6 +85,8 @@ class Estimator(SummaryMixin, BaseEstimator):
     verbose: int
     n_iter_: Any
     converged_: bool
+    #: Encodes data frames; only after a fit to one.
+    _frame_encoder: _native.FrameEncoder
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -126,6 +130,19 @@ class Estimator(SummaryMixin, BaseEstimator):
         check_is_fitted(self)
         return native_rows(checked_rows(self, X, reset=False, **checks))
 
+    def _standardizes(self) -> bool:
+        """Whether the native module is to standardize; the encoder of a data frame has done so already."""
+        return bool(self.get_params(deep=False)["standardize"]) and not hasattr(self, "_frame_encoder")
+
+    def _store_scaling(self, answer: dict[str, Any]) -> None:
+        """Sets `mean_` and `scale_`, by the native module or by the encoder of a data frame."""
+        scaling = answer["shift"], answer["scale"]
+        if hasattr(self, "_frame_encoder"):
+            scaling = self._frame_encoder.scaling or (None, None)
+        self.mean_: FloatArray | None
+        self.scale_: FloatArray | None
+        self.mean_, self.scale_ = scaling
+
     def _store_outcome(self, answer: dict[str, Any], stacklevel: int | None = 4) -> None:
         """Sets `n_iter_` and `converged_`; warns if the fit did not converge, unless `stacklevel` is None."""
         # A start that is optimal takes no iteration; scikit-learn counts at least one.
@@ -146,6 +163,8 @@ class Estimator(SummaryMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        # Data frames are encoded.
+        tags.input_tags.categorical = True
         return tags
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,11 @@ from kernsift import _native
 
 #: Days, from microseconds.
 DAY = 86_400e6
-#: A column in the form of the native module: numbers, texts, codes with texts, or dates.
+#: A column in the form of the native module: numbers; integers; texts; codes, texts and the type (text,
+#: category or ordered); or dates.
 Cells = Any
+#: The largest integer that a float can hold with all below.
+MAX_EXACT = 2**53
 
 
 class PreparedRows:
@@ -42,6 +47,12 @@ class PreparedRows:
         out = np.zeros((self.n_columns, *values.shape[1:]), dtype=values.dtype)
         out[self.native.positions] = values
         return out
+
+    def features_of(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The features in these columns of the frame, without those that were skipped."""
+        feature_of = {int(column): feature for feature, column in enumerate(self.native.positions)}
+        found = [feature_of[int(column)] for column in columns if int(column) in feature_of]
+        return np.array(found, dtype=np.int64)
 
     def order(self, order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Features in this order as columns of the frame; skipped columns come last."""
@@ -72,15 +83,24 @@ def frame_names(X: Any) -> list[Any]:
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-def prepare(X: Any, stacklevel: int = 4) -> PreparedRows:
-    """Infers the types of the columns of a frame; warns about columns that it skips."""
-    columns, ordered = native_columns(X)
-    native = _native.Prepared(columns, ordered)
+def prepare(X: Any, run: Any, stacklevel: int = 4, **options: Any) -> PreparedRows:
+    """Infers the types of the columns of a frame; warns about columns that it skips.
+
+    `run` are the settings of the computation. Options are `target`, the name of a column, its `target_type`,
+    and `missing`, how to handle missing values.
+    """
+    native = _native.Prepared(native_columns(X), options_json(**options), run)
     if native.skipped is not None:
-        warnings.warn(
-            f"{native.skipped}. To use such a column, pass an array.", UserWarning, stacklevel=stacklevel
-        )
-    return PreparedRows(native, len(columns))
+        text = f"{native.skipped}. To use such a column, pass an array."
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)
+    for note in native.notes:
+        warnings.warn(f"{note}.", UserWarning, stacklevel=stacklevel)
+    return PreparedRows(native, len(frame_names(X)))
+
+
+def options_json(target: str | None = None, target_type: str = "auto", missing: str = "auto") -> str:
+    """How to prepare a frame, in the form of the native module."""
+    return json.dumps({"target": target, "target_type": target_type, "missing": missing})
 
 
 def warn_of_others(others: list[tuple[str, int]], stacklevel: int) -> None:
@@ -93,16 +113,10 @@ def warn_of_others(others: list[tuple[str, int]], stacklevel: int) -> None:
         )
 
 
-def native_columns(X: Any) -> tuple[list[tuple[str, Cells]], list[tuple[str, list[str]]]]:
-    """The columns of a frame in the form of the native module, and the levels of ordered categories."""
-    columns: list[tuple[str, Cells]] = []
-    ordered: list[tuple[str, list[str]]] = []
+def native_columns(X: Any) -> Iterator[tuple[str, Cells]]:
+    """The names and columns of a frame in the form of the native module, one after the other."""
     for place, name in enumerate(frame_names(X)):
-        cells, levels = _cells(_column(X, place, name))
-        columns.append((str(name), cells))
-        if levels is not None:
-            ordered.append((str(name), levels))
-    return columns, ordered
+        yield str(name), _cells(_column(X, place, name))
 
 
 def _column(X: Any, place: int, name: Any) -> Any:
@@ -112,38 +126,60 @@ def _column(X: Any, place: int, name: Any) -> Any:
     return X.column(place) if hasattr(X, "column_names") else X[name]
 
 
-def _cells(column: Any) -> tuple[Cells, list[str] | None]:
-    """A column in the form of the native module, and its levels if they are ordered."""
+def _cells(column: Any) -> Cells:
+    """A column in the form of the native module."""
     module = type(column).__module__.split(".")[0]
     if module == "pandas":
         return _pandas_cells(column)
-    if module == "polars":
-        return _polars_cells(column), None
-    return _arrow_cells(column), None
+    return _polars_cells(column) if module == "polars" else _arrow_cells(column)
 
 
-def _pandas_cells(column: Any) -> tuple[Cells, list[str] | None]:
+def array_cells(values: npt.NDArray[Any]) -> Cells:
+    """A one-dimensional array in the form of the native module."""
+    kind = values.dtype.kind
+    if kind == "b":
+        return values.astype(np.int64), ["False", "True"], "text"
+    if kind in "iu":
+        exact = kind == "i" or values.itemsize < 8 or values.max(initial=0) <= MAX_EXACT
+        return values.astype(np.int64) if exact else [str(value) for value in values.tolist()]
+    if kind == "f":
+        return np.asarray(values, dtype=np.float64)
+    if kind == "M":
+        return _dates(values)
+    return [None if is_missing(cell) else str(cell) for cell in values.tolist()]
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None, NaN, or NA or NaT of pandas."""
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(cell, float) and cell != cell
+
+
+def _pandas_cells(column: Any) -> Cells:
     import pandas as pd
 
     types = pd.api.types
     if isinstance(column.dtype, pd.CategoricalDtype):
         levels = [str(level) for level in column.cat.categories]
-        codes = column.cat.codes.to_numpy(dtype=np.int64)
-        return (codes, levels), levels if column.cat.ordered else None
-    if types.is_bool_dtype(column.dtype):
-        return _coded(*pd.factorize(column)), None
+        return column.cat.codes.to_numpy(dtype=np.int64), levels, _kind(column.cat.ordered)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
+        return array_cells(column.to_numpy())
     if types.is_datetime64_any_dtype(column.dtype):
         naive = column.dt.tz_convert(None) if column.dt.tz is not None else column
-        return _dates(naive.to_numpy(dtype="datetime64[us]")), None
+        return _dates(naive.to_numpy(dtype="datetime64[us]"))
     if types.is_timedelta64_dtype(column.dtype):
-        return column.dt.total_seconds().to_numpy(dtype=np.float64), None
-    if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan), None
-    return _coded(*pd.factorize(column)), None
+        return column.dt.total_seconds().to_numpy(dtype=np.float64)
+    is_number = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
+    if is_number and not types.is_complex_dtype(column.dtype):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    codes, texts = pd.factorize(column)
+    return codes.astype(np.int64), [str(text) for text in texts], "text"
 
 
-def _coded(codes: npt.NDArray[np.int64], texts: Any) -> Cells:
-    return codes.astype(np.int64), [str(text) for text in texts]
+def _kind(ordered: bool = False) -> str:
+    """The type of a column that the frame declares as categories."""
+    return "ordered" if ordered else "category"
 
 
 def _dates(times: npt.NDArray[np.datetime64]) -> Cells:
@@ -156,12 +192,19 @@ def _polars_cells(column: Any) -> Cells:
     import polars as pl
 
     dtype = column.dtype
+    if dtype == pl.Int64 and not column.null_count():
+        return column.to_numpy()
     if dtype.is_numeric() or dtype == pl.Null:
-        return column.cast(pl.Float64).to_numpy().astype(np.float64)
+        return np.asarray(column.cast(pl.Float64).to_numpy(), dtype=np.float64)
     if dtype == pl.Duration:
-        return (column.dt.total_microseconds() / 1e6).cast(pl.Float64).to_numpy().astype(np.float64)
+        return np.asarray((column.dt.total_microseconds() / 1e6).cast(pl.Float64).to_numpy())
     if dtype in (pl.Date, pl.Datetime):
         return _dates(column.cast(pl.Datetime("us")).to_numpy())
+    if dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum):
+        text = column.cast(pl.String)
+        levels = text.drop_nulls().unique(maintain_order=True)
+        codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return codes, levels.to_list(), _kind() if dtype in (pl.Categorical, pl.Enum) else "text"
     return [None if cell is None else str(cell) for cell in column.to_list()]
 
 
@@ -169,10 +212,19 @@ def _arrow_cells(column: Any) -> Cells:
     import pyarrow as pa
 
     kind = column.type
+    if pa.types.is_int64(kind) and not column.null_count:
+        return column.to_numpy()
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
     if pa.types.is_temporal(kind) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return _dates(np.asarray(column.cast(pa.timestamp("us")).to_numpy(), dtype="datetime64[us]"))
+    if not pa.types.is_nested(kind):
+        coded = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
+        coded = coded.unify_dictionaries().combine_chunks()
+        coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
+        levels = [str(level) for level in coded.dictionary.to_pylist()]
+        codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return codes, levels, _kind(kind.ordered) if pa.types.is_dictionary(kind) else "text"
     return [None if cell is None else str(cell) for cell in column.to_pylist()]

@@ -15,11 +15,21 @@ import numpy.typing as npt
 from joblib.parallel import get_active_backend
 from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernsift import _native
-from kernsift._frames import PreparedRows, as_frame, frame_names, native_columns, prepare, warn_of_others
+from kernsift._frames import (
+    Cells,
+    PreparedRows,
+    array_cells,
+    as_frame,
+    frame_names,
+    is_missing,
+    native_columns,
+    prepare,
+    warn_of_others,
+)
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -93,9 +103,11 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any
     """Validated samples of an estimator as float64, sparse ones as CSR, and the target if there is one.
 
     A data frame is prepared like a file. A selector gets its typed features, another estimator gets them
-    encoded as numbers.
+    encoded as numbers, and standardized if it has that parameter.
     """
     X = as_frame(X)
+    if y is not None and not isinstance(y, str):
+        check_complete_target(y)
     if frame_names(X):
         return _checked_frame(estimator, X, y, **checks)
     if checks.get("reset", True):
@@ -103,9 +115,17 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any
         estimator.__dict__.pop("_frame_encoder", None)
     if _needs_no_validation(X, y, **checks):
         # This still checks or sets the number and names of features.
-        return validate_data(estimator, X, y, reset=checks.get("reset", True), skip_check_array=True)
-    with explain_conversion_errors(X):
-        return validate_data(estimator, X, y, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
+        rows = validate_data(estimator, X, y, reset=checks.get("reset", True), skip_check_array=True)
+    else:
+        with explain_conversion_errors(X):
+            options = {"accept_sparse": "csr", "dtype": np.float64, **checks}
+            rows = validate_data(estimator, X, y, **options)
+    if not hasattr(estimator, "_frame_encoder"):
+        return rows
+    # The estimator was fitted to a frame with these columns.
+    if isinstance(rows, tuple):
+        return _encoded_array(estimator, rows[0]), *rows[1:]
+    return _encoded_array(estimator, rows)
 
 
 def _checked_frame(
@@ -114,7 +134,6 @@ def _checked_frame(
     y: Any,
     reset: bool = True,
     ensure_min_samples: int = 1,
-    y_numeric: bool = False,
     **others: Any,
 ) -> Any:
     """Like `checked_rows`, for a data frame."""
@@ -132,28 +151,42 @@ def _checked_frame(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     y = column_or_1d(y, warn=True)
-    y = check_array(y, ensure_2d=False, dtype=np.float64 if y_numeric else None, input_name="y")
+    y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
     check_consistent_length(X, y)
     return rows, y
 
 
 def _frame_rows(estimator: Any, X: Any, reset: bool) -> Any:
+    run = _run_of(estimator)
     if getattr(estimator, "_selects_typed", False):
-        return prepare(X)
+        return prepare(X, run, stacklevel=6)
     if reset:
-        rows, estimator._frame_encoder = prepare(X).native.encode(False)
-        if hasattr(estimator, "get_support") and rows.shape[1] != len(frame_names(X)):
-            raise ValueError(
-                f"{type(estimator).__name__} needs a data frame of numbers. Encode categories and missing "
-                "values first, for example with sklearn.preprocessing.OneHotEncoder and "
-                "sklearn.impute.SimpleImputer."
-            )
+        standardize = bool(getattr(estimator, "standardize", False))
+        rows, estimator._frame_encoder = prepare(X, run, stacklevel=6).native.encode(standardize, run)
         return rows
     if not hasattr(estimator, "_frame_encoder"):
         return check_array(X, dtype=np.float64)
-    rows, others = estimator._frame_encoder.apply(native_columns(X)[0])
-    warn_of_others(others, stacklevel=5)
+    return _encoded(estimator, native_columns(X))
+
+
+def _encoded_array(estimator: Any, rows: Any) -> FloatArray:
+    """An array with the columns of the frame that an estimator was fitted to, encoded like that."""
+    encoder = estimator._frame_encoder
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    columns = zip(encoder.names, encoder.positions, strict=True)
+    return _encoded(estimator, ((name, np.ascontiguousarray(dense[:, at])) for name, at in columns))
+
+
+def _encoded(estimator: Any, columns: Iterator[tuple[str, Cells]]) -> FloatArray:
+    rows: FloatArray
+    rows, others = estimator._frame_encoder.apply(columns, _run_of(estimator))
+    warn_of_others(others, stacklevel=6)
     return rows
+
+
+def _run_of(estimator: Any) -> Settings:
+    """Settings of the preparation of a frame."""
+    return settings(0, getattr(estimator, "n_jobs", None), 0)
 
 
 def _needs_no_validation(
@@ -164,7 +197,6 @@ def _needs_no_validation(
     accept_sparse: Any = "csr",
     ensure_all_finite: Any = True,
     reset: bool = True,
-    y_numeric: bool = False,
     **others: Any,
 ) -> bool:
     """Whether X is a finite float64 array and y, if given, an integer array.
@@ -268,19 +300,42 @@ def checked_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
 
 def native_target(y: Any, target_type: str, name: str) -> Target:
     """A target in the form of the native module; messages refer to it by `name`."""
+    check_complete_target(y, name)
     checked = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=2, input_name=name)
     checked = column_or_1d(checked, warn=True)
-    if is_continuous(checked, target_type, name):
-        values: FloatArray = np.asarray(checked, dtype=np.float64)
-        return values
-    return checked_classes(checked)[1]
+    numbers = continuous_target(checked, target_type)
+    return checked_classes(checked)[1] if numbers is None else numbers
 
 
-def is_continuous(y: Any, target_type: str, name: str = "y") -> bool:
-    """Whether a target is continuous; messages refer to it by `name`."""
-    if target_type == "auto":
-        return bool(type_of_target(y, input_name=name) == "continuous")
-    return target_type == "number"
+def continuous_target(y: npt.NDArray[Any], target_type: str) -> FloatArray | None:
+    """The numbers of a continuous target; None if it holds classes.
+
+    "auto" is the rule of the core: text, booleans and integers with few values are classes.
+    """
+    if target_type == "class":
+        return None
+    target = _native.read_target(array_cells(y), target_type)
+    return None if isinstance(target, tuple) else target
+
+
+def check_complete_target(y: Any, name: str = "y") -> None:
+    """Raises if a target has missing values."""
+    values = np.asarray(y)
+    kind = values.dtype.kind
+    if kind in "iubUS":
+        return
+    if kind == "f":
+        missing = np.isnan(values)
+    elif kind in "mM":
+        missing = np.isnat(values)
+    else:
+        missing = np.array([is_missing(cell) for cell in values.ravel().tolist()])
+    count = int(np.count_nonzero(missing))
+    if count:
+        raise ValueError(
+            f"Input {name} contains NaN: {count} of {values.size} target values are missing. Drop these "
+            f"samples first, for example with keep = pandas.notna({name}); X[keep], {name}[keep]."
+        )
 
 
 def native_triplets(triplets: Any) -> IntArray:

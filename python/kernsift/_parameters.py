@@ -61,8 +61,10 @@ SHARED: Docs = {
     ),
     "target_type": (
         '{"auto", "class", "number"}',
-        'What `y` holds: class labels or a continuous target. "auto" treats floats that are not integers as '
-        "continuous, everything else as class labels.",
+        'What `y` holds: class labels or a continuous target. With "auto", text, booleans and integers with '
+        "few values are class labels: at most 20 different integers with two samples of each on average, or "
+        "at most 100 integers 0, 1, 2, ... or 1, 2, 3, ... with ten samples of each. Other numbers and dates "
+        "are continuous.",
     ),
     "n_triplets": ("int", "Number of triplets to draw if `y` holds labels."),
     "tuned": (
@@ -100,6 +102,7 @@ ATTRIBUTES: Docs = {
         "Feature indices, best first. Ties are broken by column order.",
     ),
     "classes_": ("ndarray of shape (n_classes,)", "Class labels, if the target has classes."),
+    "target_type_": ("str", 'What `y` holds: "class" or "number" (a continuous target).'),
     "error_curve_": ("ndarray", "Training error by number of features."),
     "coef_": ("ndarray of shape (n_features_in_, n_directions)", "Weights of the features."),
     "path_": (
@@ -112,11 +115,12 @@ ATTRIBUTES: Docs = {
     "gamma_": ("float", "Gamma of `kernel_`, if it has one."),
     "mean_": (
         "ndarray of shape (n_features_in_,) or None",
-        "Means that are subtracted from the features; None without `standardize`.",
+        "Means that are subtracted from the features; None without `standardize`, and for a data frame with "
+        "categories or missing values, which are encoded as several columns.",
     ),
     "scale_": (
         "ndarray of shape (n_features_in_,) or None",
-        "Standard deviations by which the features are divided; None without `standardize`.",
+        "Standard deviations by which the features are divided; None where `mean_` is.",
     ),
     "n_iter_": ("int", "Number of iterations."),
     "converged_": ("bool", "Whether the stopping criterion was met."),

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsift import _native
-from kernsift._frames import PreparedRows
+from kernsift._frames import PreparedRows, as_frame, frame_names, prepare
 from kernsift._native_data import (
     Check,
     NamedRows,
@@ -73,9 +73,13 @@ class ReportMixin:
         check_is_fitted(self)
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan  # type: ignore[attr-defined]
         x = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan" if allow_nan else True)
+        frame = as_frame(X)
+        if hasattr(self, "scores_") and frame_names(frame):
+            # The report shows features, not encoded columns.
+            x = prepare(frame, settings(0, self.n_jobs, 0))  # type: ignore[attr-defined]
         if cv is not None and not (isinstance(cv, Integral) and 2 <= cv <= x.shape[0]):
             raise ValueError(f"cv must be a number of folds from 2 to {x.shape[0]}, or None, got {cv!r}.")
-        page = self._page(ReportParts(self, x, y, cv, name))
+        page = self._page(ReportParts(self, X, x, y, cv, name))
         if path is None:
             return page
         _native.write_text(os.fspath(path), page)
@@ -89,15 +93,14 @@ class ReportMixin:
 class ReportParts:
     """The parts of a report that do not depend on the kind of estimator."""
 
-    def __init__(self, estimator: Any, x: Any, y: Any, cv: int | None, name: str) -> None:
-        self.estimator = estimator
+    def __init__(self, estimator: Any, given: Any, x: Any, y: Any, cv: int | None, name: str) -> None:
+        self.estimator, self.given = estimator, given
         # Triplets are not a target with one value per sample.
         self.has_triplets = np.ndim(y) == 2 and np.shape(y)[1] == 3
         self.y = y if y is None or self.has_triplets else column_or_1d(y, warn=True)
         self.target_name = called if isinstance(called := getattr(y, "name", None), str) else None
         self.x, self.cv, self.name = x, cv, name
-        is_frame = isinstance(x, PreparedRows)
-        self.names = x.names if is_frame else [str(column) for column in feature_names(estimator)]
+        self.names = x.names if isinstance(x, PreparedRows) else _column_names(estimator)
 
     @property
     def seed(self) -> int:
@@ -112,6 +115,10 @@ class ReportParts:
     def native(self) -> tuple[str, NativeRows, list[str], Target | None]:
         """The facts about the fit, the samples, their feature names and the target."""
         return self._facts(), native_rows(self.x), self.names, self._target()
+
+    def of_features(self, values: Any) -> Any:
+        """Values of the columns of a frame as values of its features."""
+        return values[self.x.native.positions] if isinstance(self.x, PreparedRows) else values
 
     def _target(self) -> Target | None:
         """The target in the form of the native module; None without a target, or if `y` holds triplets."""
@@ -181,6 +188,15 @@ class ReportParts:
         except ValueError as error:
             return f"Cross-validation failed: {error}"
         return (found._text, found._costs, counts, found.scoring)
+
+
+def _column_names(estimator: Any) -> list[str]:
+    """Names of the columns that an estimator computes with; those of a category are numbered."""
+    encoder = getattr(estimator, "_frame_encoder", None)
+    if encoder is None:
+        return [str(column) for column in feature_names(estimator)]
+    pairs = zip(encoder.names, encoder.sizes, strict=True)
+    return [f"{name} ({k + 1})" if size > 1 else name for name, size in pairs for k in range(size)]
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift._native_data import FloatArray, IntArray
-from kernsift.kernels import OnFeature
 
 #: Maximum number of characters of a name.
 MAX_NAME_LENGTH = 28
@@ -48,12 +47,11 @@ def kernel_weights(design: Any) -> tuple[list[str], FloatArray]:
     names = feature_names(design)
     order = np.argsort(-np.abs(design.alpha_), kind="stable")[: np.count_nonzero(design.alpha_)]
 
-    def label(kernel: Any) -> str:
-        if isinstance(kernel, OnFeature):
-            return f"{shortened(names[kernel.feature])}: {_brief(kernel.kernel)}"
-        return _brief(kernel)
+    def label(p: int) -> str:
+        column, kernel = design._kernel_columns[p], design.kernels_[p]
+        return _brief(kernel) if column is None else f"{shortened(names[column])}: {_brief(kernel.kernel)}"
 
-    return [label(design.kernels_[p]) for p in order], design.alpha_[order]
+    return [label(p) for p in order], design.alpha_[order]
 
 
 def shortened(name: Any, longest: int = MAX_NAME_LENGTH) -> str:

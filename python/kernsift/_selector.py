@@ -20,7 +20,7 @@ from kernsift._native_data import (
     Target,
     checked_classes,
     checked_rows,
-    is_continuous,
+    continuous_target,
     method_json,
     native_rows,
 )
@@ -141,12 +141,9 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
 
     def _page(self, parts: ReportParts) -> str:
         kept = int(self.support_.sum())
-        order, scores = self.order_, self.scores_
+        order, scores = self.order_, parts.of_features(self.scores_)
         if isinstance(parts.x, PreparedRows):
-            positions = parts.x.native.positions
-            scores = scores[positions]
-            feature_of = {int(position): feature for feature, position in enumerate(positions)}
-            order = np.array([feature_of[column] for column in order.tolist() if column in feature_of])
+            order = parts.x.features_of(order)
         return _native.selection_page(
             parts.native(),
             order.tolist(),
@@ -162,7 +159,6 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.target_tags.required = self._uses_target()
         return tags
 
@@ -183,14 +179,19 @@ def _of_frame(answer: dict[str, Any], rows: PreparedRows) -> dict[str, Any]:
 class BaseTargetSelector(BaseSelector):
     """A feature selector for classification and regression targets."""
 
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "target_type_")
+
     target_type: str
+    target_type_: str
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        checks = {"ensure_min_samples": 2, "ensure_all_finite": "allow-nan"}
-        X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
-        if is_continuous(y, self.target_type):
+        X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite="allow-nan")
+        numbers = continuous_target(y, self.target_type)
+        if numbers is not None:
+            self.target_type_ = "number"
             # An earlier fit to class labels may have set them.
             self.__dict__.pop("classes_", None)
-            return X, np.asarray(y, dtype=np.float64)
+            return X, numbers
+        self.target_type_ = "class"
         self.classes_, classes = checked_classes(y)
         return X, classes

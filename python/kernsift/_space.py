@@ -49,7 +49,8 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
         ),
         "basis_": (
             "KOBL, KernelGramSchmidt, KernelPCA or KernelDiscriminant",
-            "The fitted basis. It expects scaled samples: ``(X - mean_) / scale_`` if `standardize`.",
+            "The fitted basis. It expects scaled samples: ``(X - mean_) / scale_`` if `standardize`. After a "
+            "fit to a data frame with categories or missing values, these are the encoded columns.",
         ),
         "weights_": (
             "ndarray of shape (n_directions,)",
@@ -98,10 +99,11 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
                 native_rows(X),
                 classes,
                 feature_count_json(self.n_features_to_select),
-                bool(self.standardize),
+                self._standardizes(),
                 self._fit_settings(),
                 basis._threshold_function(),
             )
+        basis.n_features_in_ = X.shape[1]
         self._store(basis, json.loads(used))
         self._store_selection(self._space.summary())
         return self
@@ -187,8 +189,6 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
         return {"method": "ffs"} | {name: native_value("ffs", name, values[name]) for name in KFFS_PARAMETERS}
 
     def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
-        # It maps scaled arrays, which have no feature names.
-        basis.n_features_in_ = self.n_features_in_
         if basis._needs_classes:
             basis.classes_ = self.classes_
         basis._store(self._space.map())
@@ -216,8 +216,7 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
             # An earlier fit with another selector may have set it.
             self.__dict__.pop("error_curve_", None)
         self.n_neighbors_: int = summary["n_neighbors"]
-        self.mean_: FloatArray | None = summary["shift"]
-        self.scale_: FloatArray | None = summary["scale"]
+        self._store_scaling(summary)
         self._store_outcome(summary, stacklevel=5)
 
     def _page(self, parts: ReportParts) -> str:

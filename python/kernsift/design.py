@@ -17,15 +17,15 @@ from kernsift._native_data import (
     FloatArray,
     IntArray,
     Settings,
+    Target,
     native_int,
     native_rows,
-    native_target,
     to_json,
 )
 from kernsift._parameters import Docs, choices, declared, native_value
 from kernsift._selected import kernel_weights
 from kernsift._selector import FeatureSelectorMixin
-from kernsift.kernels import Kernel, OnFeature, WhiteNoise
+from kernsift.kernels import Kernel, OnColumns, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, standardized
 
 __all__ = ["KernelDesign"]
@@ -53,7 +53,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         Weight of each base kernel, scaled to a mean of 1 on the diagonal.
     kernels_ : list of Kernel or callable
         The base kernels: first those given by name, feature by feature, then the others. Constant features
-        have none.
+        have none. They see the encoded columns of a data frame: a kernel of a category is on several.
     kernel_scales_ : ndarray of shape (n_kernels,)
         Factor of each base kernel that makes the mean of its diagonal 1.
     kernel_ : Sum or None
@@ -88,6 +88,8 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         given.
     triplet_report_ : Bunch
         Counts: `n_triplets`, `n_points`, `n_duplicates`, `n_contradictions`, `n_in_cycles`.
+    target_type_ : str or None
+        What `y` holds: "class" or "number" (a continuous target); None for triplets.
     {mean_}
     {scale_}
     {attributes}
@@ -122,7 +124,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         "kernels": (
             "sequence of str, Kernel or callable",
             "The base kernels, in any combination. Kernels and functions get standardized samples if "
-            "`standardize`.\n"
+            "`standardize`, and the encoded columns of a data frame.\n"
             '- names: "rbf", "laplacian", "linear", "poly", each for every feature or for all features '
             "together, see `weak`;\n"
             "- objects of :mod:`kernsift.kernels`;\n"
@@ -216,15 +218,17 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
             return super()._accuracy(X, triplets, run)
         return _native.triplet_accuracy(self._gram(X, None), triplets)
 
-    def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
+    def _learn(
+        self, X: Any, triplets: IntArray | None, target: Target | None, run: Settings
+    ) -> dict[str, Any]:
         form, functions = self._form()
-        target = None if triplets is not None else native_target(y, self.target_type, "y")
         rows = (
             native_rows(X),
+            self._sizes(),
             triplets,
             target,
             native_int("n_triplets", self.n_triplets),
-            bool(self.standardize),
+            self._standardizes(),
             run,
         )
         if not functions:
@@ -235,14 +239,25 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         kernels = named[: len(named) - len(others) + len(functions)] + others
         x = standardized(X, answer["shift"], answer["scale"])
         kept, places = _distinct(x, answer["triplets"])
-        features = [kernel.feature if isinstance(kernel, OnFeature) else None for kernel in kernels]
+        features = answer["features"][: len(kernels) - len(others)] + [self._feature_of(k) for k in others]
         grams = [_base_gram(kernel, x[kept], None) for kernel in kernels]
         answer |= _native.weigh_design(form, grams, features, places, answer["triplets"], run)
         return answer | {
             "kernels": kernels,
             "kernel": None,
-            "scores": _scores(answer["alpha"], features, X.shape[1]),
+            "features": features,
+            "scores": _scores(answer["alpha"], features, len(self._sizes() or range(X.shape[1]))),
         }
+
+    def _feature_of(self, kernel: Any) -> int | None:
+        """The feature that a kernel sees if it sees only one."""
+        sizes = self._sizes() or [1] * self.n_features_in_
+        feature_of = np.repeat(np.arange(len(sizes)), sizes)
+        if isinstance(kernel, OnFeature):
+            return int(feature_of[kernel.feature])
+        if isinstance(kernel, OnColumns) and len(set(feature_of[kernel.start : kernel.stop])) == 1:
+            return int(feature_of[kernel.start])
+        return None
 
     def _store(self, answer: dict[str, Any]) -> None:
         kernels = answer["kernels"]
@@ -250,6 +265,12 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
             kernels = [Kernel.from_json(json.dumps(kernel)) for kernel in json.loads(kernels)]
         self.kernels_: list[Any] = kernels
         self.kernel_ = None if answer["kernel"] is None else Kernel.from_json(answer["kernel"])
+        positions = self._frame_encoder.positions if hasattr(self, "_frame_encoder") else None
+        #: The column of the training samples that each kernel sees if it sees only one.
+        self._kernel_columns = [
+            int(positions[feature]) if positions is not None and feature is not None else feature
+            for feature in answer["features"]
+        ]
         self.alpha_: FloatArray = answer["alpha"]
         self.kernel_scales_: FloatArray = answer["scales"]
         self.noise_: float = answer["noise"]
@@ -268,13 +289,12 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
             warnings.warn(text, UserWarning, stacklevel=4)
 
     def _combination(self, names: list[str]) -> dict[str, Any]:
-        def described(kernel: Any) -> tuple[str, str]:
-            if isinstance(kernel, OnFeature):
-                return names[kernel.feature], str(kernel.kernel)
-            return "all", str(kernel)
+        def described(p: int) -> tuple[str, str]:
+            column, kernel = self._kernel_columns[p], self.kernels_[p]
+            return ("all", str(kernel)) if column is None else (str(names[column]), str(kernel.kernel))
 
         order = np.argsort(-np.abs(self.alpha_), kind="stable")[: np.count_nonzero(self.alpha_)]
-        kernels = [(*described(self.kernels_[p]), float(self.alpha_[p])) for p in order]
+        kernels = [(*described(p), float(self.alpha_[p])) for p in order]
         return {"kernels": kernels, "n_kernels": len(self.kernels_)}
 
     def _summary(self) -> Summary:

@@ -12,20 +12,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import type_of_target
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, SHARED_CONSTRAINTS, Estimator
 from kernsift._compare_result import CompareResult, checked_scoring
-from kernsift._frames import PreparedRows, as_frame, frame_names, prepare
+from kernsift._frames import array_cells, as_frame, frame_names, prepare
 from kernsift._native_data import (
     Classes,
     FloatArray,
     IntArray,
     NamedRows,
+    Settings,
+    check_complete_target,
     checked_array,
-    is_continuous,
-    native_classes,
     native_rows,
     settings,
     to_json,
@@ -39,7 +38,7 @@ __all__ = ["CompareResult", "compare"]
 @validate_params(
     {
         "X": ["array-like", "sparse matrix"],
-        "y": ["array-like"],
+        "y": ["array-like", str],
         "methods": [str, "array-like", dict, Estimator],
         "n_features": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
@@ -86,7 +85,10 @@ def compare(
     ----------
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Samples. The column names of a data frame are used.
-    {target}
+    y : array-like of shape (n_samples,), or str
+        Class labels or a continuous target; or the name of the target column of the data frame `X`. Rows
+        where that column is missing are dropped, with a warning, as on the command line; elsewhere a missing
+        target is an error.
     methods : "all", str, estimator, list of those, or dict, default="all"
         The methods to compare. "all" is every feature selector that supports this target, with its defaults.
         A str is a method's name on the command line, optionally with parameters: ``"relief:n_neighbors=5"``;
@@ -95,7 +97,8 @@ def compare(
     n_features : int, list of int or None, default=None
         Numbers of features to select; None is 1 to 10, or to the number of features.
     cv : int, splitter, or iterable of pairs, default=5
-        Number of stratified folds, a splitter of scikit-learn, or pairs of training and test indices.
+        Number of stratified folds, a splitter of scikit-learn, or pairs of training and test indices of the
+        rows of `X`.
     repeats : int, default=1
         Number of repetitions of the folds, if `cv` is an int.
     evaluator : str, dict or None, default=None
@@ -148,14 +151,13 @@ def compare(
     * best of the column; - worse than the best (paired test, p < 0.05)
     all features: 1.7 ± 1.5
     """
-    x, names = _rows(X, missing)
-    target, numbers = _target(y, target_type)
-    check_consistent_length(x, y)
-    if missing == "error" and isinstance(x, PreparedRows) and x.native.n_missing:
-        raise ValueError(f"X has {x.native.n_missing} missing values, and missing='error'.")
-    scoring = checked_scoring(scoring, numbers)
+    x, names, target = _data(X, y, target_type, missing, settings(0, n_jobs, 0))
+    scoring = checked_scoring(scoring, not isinstance(target, tuple))
     counts = _counts(n_features, x.shape[1])
-    folds, splits = _splits(cv, int(repeats), X, y)
+    if isinstance(y, str):
+        folds, splits = _splits_of_rows(cv, int(repeats), x.native.rows, target)
+    else:
+        folds, splits = _splits(cv, int(repeats), X, y)
     if random_state is None and record is not None:
         random_state = _recorded_seed(Path(record))
     run = settings(random_state, n_jobs, verbose)
@@ -179,29 +181,46 @@ def compare(
         run,
     )
     code = _as_code(
+        repr(y) if isinstance(y, str) else "y",
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
         | {"scoring": scoring, "target_type": target_type, "standardize": standardize, "missing": missing}
-        | {"baseline": baseline, "name": name, "random_state": run.seed}
+        | {"baseline": baseline, "name": name, "random_state": run.seed},
     )
     return CompareResult(text, costs, labels, counts, scoring, code)
 
 
-def _as_code(arguments: Mapping[str, Any]) -> str:
+def _as_code(y: str, arguments: Mapping[str, Any]) -> str:
     """The call that repeats the comparison, with the repr of its arguments."""
     defaults = {name: parameter.default for name, parameter in signature(compare).parameters.items()}
     changed = [
         f"{name}={value!r}" for name, value in arguments.items() if repr(value) != repr(defaults[name])
     ]
-    return f"kernsift.compare(X, y, {', '.join(changed)})"
+    return f"kernsift.compare(X, {y}, {', '.join(changed)})"
 
 
-def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
+def _data(
+    X: Any, y: Any, target_type: str, missing: str, run: Settings
+) -> tuple[Any, list[str], Classes | FloatArray]:
+    """Validated samples, their feature names, and the target in the form of the native module."""
+    X = X if isinstance(X, NamedRows) else as_frame(X)
+    if isinstance(y, str):
+        if y not in frame_names(X):
+            raise ValueError(f"y is the name of a column, but X is not a data frame with a column {y!r}.")
+        rows = prepare(X, run, stacklevel=5, target=y, target_type=target_type, missing=missing)
+        return rows, rows.names, rows.native.target
+    x, names = _rows(X, missing, run)
+    check_complete_target(y)
+    y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=None, input_name="y")
+    check_consistent_length(x, y)
+    return x, names, _native.read_target(array_cells(y), target_type)
+
+
+def _rows(X: Any, missing: str, run: Settings) -> tuple[Any, list[str]]:
     """Validated samples and their feature names."""
     if isinstance(X, NamedRows):
         return X
-    X = as_frame(X)
     if frame_names(X):
-        rows = prepare(X)
+        rows = prepare(X, run, stacklevel=6, missing=missing)
         return rows, rows.names
     names = _get_feature_names(X)
     finite = True if missing == "error" else "allow-nan"
@@ -209,18 +228,6 @@ def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
     if names is None:
         return x, [f"x{j}" for j in range(x.shape[1])]
     return x, [str(name) for name in names]
-
-
-def _target(y: Any, target_type: str) -> tuple[Classes | FloatArray, bool]:
-    """The target in the form of the native module, and whether it is continuous."""
-    y = column_or_1d(y, warn=True)
-    if is_continuous(y, target_type):
-        numbers: FloatArray = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        return numbers, True
-    kind = type_of_target(y, input_name="y")
-    if kind not in ("binary", "multiclass", "continuous"):
-        raise ValueError(f"y must have one class label or one number per sample, got {kind!r}.")
-    return native_classes(y)[1], False
 
 
 def _counts(n_features: Any, n_columns: int) -> list[int]:
@@ -251,6 +258,21 @@ def _splits(cv: Any, repeats: int, X: Any, y: Any) -> tuple[int, list[tuple[IntA
     if not splits:
         raise ValueError("cv yields no splits.")
     return 2, splits
+
+
+def _splits_of_rows(
+    cv: Any, repeats: int, rows: IntArray, target: Classes | FloatArray
+) -> tuple[int, list[tuple[IntArray, IntArray]] | None]:
+    """Like `_splits`, for the samples in these rows of a frame; others have no target."""
+    if isinstance(cv, Integral) or hasattr(cv, "split"):
+        y = target[0] if isinstance(target, tuple) else target
+        return _splits(cv, repeats, np.zeros((len(rows), 1)), y)
+    folds, splits = _splits(cv, repeats, None, None)
+
+    def places(given: IntArray) -> IntArray:
+        return np.searchsorted(rows, given[np.isin(given, rows)])
+
+    return folds, [(places(train), places(test)) for train, test in splits or []]
 
 
 def _indices(rows: Any) -> IntArray:

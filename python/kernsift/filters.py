@@ -109,7 +109,7 @@ class MutualInformation(BaseTargetSelector):
     """
 
     _method = "mutual-information"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features whose mutual information exceeds, at the level 0.05, that with a "

@@ -32,6 +32,7 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Mahalanobis",
+    "OnColumns",
     "OnFeature",
     "Polynomial",
     "Sum",
@@ -257,6 +258,38 @@ class OnFeature(Kernel):
         return {"on-feature": {"feature": self.feature, "kernel": self.kernel._form()}}
 
 
+@dataclass(frozen=True)
+class OnColumns(Kernel):
+    """A kernel on some adjacent columns, such as those that encode one category.
+
+    Parameters
+    ----------
+    start, stop : int
+        The first column, from 0, and the column after the last.
+    kernel : Kernel
+        The kernel on these columns.
+
+    Examples
+    --------
+    >>> from kernsift import Linear, OnColumns
+    >>> OnColumns(1, 3, Linear())([[5.0, 1.0, 2.0], [7.0, 3.0, 0.0]])
+    array([[5., 3.],
+           [3., 9.]])
+    """
+
+    start: int
+    stop: int
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.stop:
+            raise ValueError(f"columns must be a range of indices from 0, got {self.start} to {self.stop}.")
+
+    def _form(self) -> Any:
+        columns = {"start": self.start, "end": self.stop}
+        return {"on-columns": {"columns": columns, "kernel": self.kernel._form()}}
+
+
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(Kernel):
     """exp(-(x - y)^T M (x - y)).
@@ -361,6 +394,9 @@ def _from_form(form: Any) -> Kernel:
             return Laplacian(**content)
         case "on-feature":
             return OnFeature(content["feature"], _from_form(content["kernel"]))
+        case "on-columns":
+            columns = content["columns"]
+            return OnColumns(columns["start"], columns["end"], _from_form(content["kernel"]))
         case "mahalanobis":
             metric = content["metric"]
             return Mahalanobis(np.array(metric["data"], dtype=np.float64).reshape(metric["dim"]))

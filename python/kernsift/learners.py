@@ -24,6 +24,7 @@ from kernsift._native_data import (
     FloatArray,
     IntArray,
     Settings,
+    Target,
     checked_rows,
     native_int,
     native_rows,
@@ -34,6 +35,7 @@ from kernsift._native_data import (
 )
 from kernsift._progress import report_progress
 from kernsift._reports import ReportMixin, ReportParts
+from kernsift._selected import feature_names
 from kernsift._sklearn import Interval, _fit_context
 from kernsift.exceptions import BreakdownError
 from kernsift.kernels import Mahalanobis
@@ -71,11 +73,13 @@ class KernelLearner(ReportMixin, Estimator):
         """
         X, triplets = self._checked(X, y, reset=True)
         run = self._fit_settings()
+        target = native_target(y, self.target_type, "y") if triplets is None else None
+        #: None with triplets.
+        self.target_type_ = None if target is None else "class" if isinstance(target, tuple) else "number"
         with report_progress(self, X):
-            answer = self._learn(X, triplets, y, run)
-        self.mean_: FloatArray | None = answer["shift"]
-        self.scale_: FloatArray | None = answer["scale"]
-        self.scores_: FloatArray = answer["scores"]
+            answer = self._learn(X, triplets, target, run)
+        self._store_scaling(answer)
+        self.scores_: FloatArray = self._of_columns(answer["scores"])
         self.support_: npt.NDArray[np.bool_] = self.scores_ > 0
         self.status_: str = answer["status"]
         self._ending: str = answer["stop"]
@@ -117,14 +121,16 @@ class KernelLearner(ReportMixin, Estimator):
         """
         check_is_fitted(self)
         X, triplets, run = self._evaluation_data(X, y)
-        return self._accuracy(standardized(X, self.mean_, self.scale_), triplets, run)
+        return self._accuracy(self._standardized(X), triplets, run)
 
     def _evaluation_data(self, X: Any, y: Any) -> tuple[Any, IntArray, Settings]:
         """Validated samples, their triplets (drawn if needed), and settings for an evaluation."""
         X, triplets = self._checked(X, y, reset=False)
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         run = settings(seed, self.n_jobs, self.verbose)
-        return X, self._draw(y, run) if triplets is None else triplets, run
+        if triplets is None:
+            triplets = self._draw(native_target(y, self.target_type, "y"), run)
+        return X, triplets, run
 
     def _margins(self, X: Any, y: Any) -> FloatArray:
         """The margin K[i, j] - K[i, k] of each triplet."""
@@ -140,10 +146,10 @@ class KernelLearner(ReportMixin, Estimator):
         design = {
             "method": type(self).__name__,
             "status": self._ending,
-            "scores": self.scores_.tolist(),
-            "margins": self._margins(parts.x, parts.y).tolist(),
-            "accuracy": self.score(parts.x, parts.y),
-            **self._combination(parts.names),
+            "scores": parts.of_features(self.scores_).tolist(),
+            "margins": self._margins(parts.given, parts.y).tolist(),
+            "accuracy": self.score(parts.given, parts.y),
+            **self._combination(feature_names(self)),
         }
         return _native.design_page(parts.native(), json.dumps(design), parts.run)
 
@@ -152,8 +158,10 @@ class KernelLearner(ReportMixin, Estimator):
         return {"kernels": [], "n_kernels": 0}
 
     @abstractmethod
-    def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
-        """Learn from triplets, or from labels if there are none; returns at least what :meth:`fit` stores."""
+    def _learn(
+        self, X: Any, triplets: IntArray | None, target: Target | None, run: Settings
+    ) -> dict[str, Any]:
+        """Learn from triplets, or else from a target; returns at least what :meth:`fit` stores."""
 
     @abstractmethod
     def _store(self, answer: dict[str, Any]) -> None:
@@ -169,18 +177,31 @@ class KernelLearner(ReportMixin, Estimator):
         shape = np.asarray(y).shape
         if len(shape) == 2 and shape[1] == 3:
             return checked_rows(self, X, reset=reset, ensure_min_samples=2), native_triplets(y)
-        numeric = self.target_type == "number"
-        X, _ = checked_rows(self, X, y, reset=reset, y_numeric=numeric, ensure_min_samples=2)
+        X, _ = checked_rows(self, X, y, reset=reset, ensure_min_samples=2)
         return X, None
 
-    def _draw(self, y: Any, run: Settings) -> IntArray:
-        target = native_target(y, self.target_type, "y")
+    def _draw(self, target: Any, run: Settings) -> IntArray:
         return _native.triplets_from_target(target, native_int("n_triplets", self.n_triplets), run)
 
     def _scaled(self, X: Any) -> Any:
         check_is_fitted(self)
-        x = checked_rows(self, X, reset=False)
-        return standardized(x, self.mean_, self.scale_)
+        return self._standardized(checked_rows(self, X, reset=False))
+
+    def _standardized(self, x: Any) -> Any:
+        """Validated samples; those of an estimator that was fitted to a frame are standardized already."""
+        return x if hasattr(self, "_frame_encoder") else standardized(x, self.mean_, self.scale_)
+
+    def _sizes(self) -> list[int] | None:
+        """The number of encoded columns of each feature of a data frame."""
+        return self._frame_encoder.sizes if hasattr(self, "_frame_encoder") else None
+
+    def _of_columns(self, values: FloatArray) -> FloatArray:
+        """Values of the features as values of the columns of a data frame; 0 for those that were skipped."""
+        if not hasattr(self, "_frame_encoder"):
+            return values
+        out = np.zeros(self.n_features_in_)
+        out[self._frame_encoder.positions] = values
+        return out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -222,6 +243,8 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
     ----------
     metric_ : ndarray of shape (n_features, n_features)
         The matrix M, for samples in the given units. The mean squared distance of all training pairs is 1.
+        After a fit to a data frame with categories or missing values, it is the matrix of the encoded
+        columns.
     scores_ : ndarray of shape (n_features,)
         Square roots of the diagonal of M on standardized features (if `standardize`), relative to the
         largest.
@@ -234,6 +257,8 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         The rank of the metric: the number of columns of :meth:`transform`.
     status_ : str
         Status of the solver: "optimal", "max-iterations" or "stalled".
+    target_type_ : str or None
+        What `y` holds: "class" or "number" (a continuous target); None for triplets.
     {mean_}
     {scale_}
     {attributes}
@@ -308,16 +333,19 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         mapped: FloatArray = self._scaled(X) @ self._factor
         return mapped
 
-    def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
-        drawn = triplets if triplets is not None else self._draw(y, run)
+    def _learn(
+        self, X: Any, triplets: IntArray | None, target: Target | None, run: Settings
+    ) -> dict[str, Any]:
+        drawn = self._draw(target, run) if triplets is None else triplets
         return _native.fit_xing(
-            to_json(self._own_parameters()), native_rows(X), drawn, bool(self.standardize), run
+            to_json(self._own_parameters()), native_rows(X), self._sizes(), drawn, self._standardizes(), run
         )
 
     def _store(self, answer: dict[str, Any]) -> None:
         metric: FloatArray = answer["metric"]
         self.kernel_ = Mahalanobis(metric)
         self._factor = _diagonal_factor(metric) if self.diagonal else _factor(metric)
+        # The scales of encoded columns are part of their encoding.
         self.metric_ = metric if self.scale_ is None else _unscaled(metric, self.scale_)
         self.n_components_: int = self._factor.shape[1]
 

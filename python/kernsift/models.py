@@ -204,7 +204,7 @@ class SavedModel:
 
     def _columns(self, X: Any) -> list[tuple[str, Any]]:
         if frame_names(X):
-            return native_columns(X)[0]
+            return list(native_columns(X))
         x = np.asarray(X)
         if x.ndim != 2 or x.shape[1] != len(self.feature_names_in_):
             raise ValueError(

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._axes import COLORS, MARKERS, axes, finished, legend_label, line_style
+from kernsift._frames import as_frame, frame_names, prepare
 from kernsift._native_data import FloatArray, checked_rows, native_rows, settings
 from kernsift._parameters import documented
 from kernsift._selected import (
@@ -311,7 +312,11 @@ def plot_redundancy(estimator: Any, X: Any, ax: Any = None, *, max_features: int
     if not len(shown):
         raise ValueError("no feature was selected.")
     rows = checked_rows(estimator, X, reset=False, ensure_min_samples=2)
-    alignment = _native.alignment(native_rows(rows), [int(j) for j in shown], settings(0, None, 0))
+    columns, frame = shown, as_frame(X)
+    if frame_names(frame):
+        rows = prepare(frame, settings(0, None, 0))
+        columns = rows.features_of(shown)
+    alignment = _native.alignment(native_rows(rows), [int(j) for j in columns], settings(0, None, 0))
     labels = [legend_label(names[j]) for j in shown]
     side = 2.6 + 0.34 * len(shown)
     ax = axes(ax, (side + 1.6, side + 0.4))

@@ -45,7 +45,7 @@ class FisherScore(BaseTargetSelector):
     """
 
     _method = "fisher"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features whose F test has a p-value of at most 0.05 divided by the number of "
@@ -178,7 +178,7 @@ class ReliefF(BaseTargetSelector):
     """
 
     _method = "relief"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features with a score above 0; if there is none, the best one, with a warning."

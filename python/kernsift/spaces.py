@@ -24,7 +24,7 @@ from sklearn.base import ClassifierMixin, clone
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, Estimator, labeled_rows, store_kernel
 from kernsift._html import Summary
-from kernsift._native_data import FloatArray, native_int, native_rows, to_json
+from kernsift._native_data import native_int, native_rows, to_json
 from kernsift._parameters import Docs, core_docs
 from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, StrOptions, _fit_context
@@ -386,7 +386,7 @@ class KNNC(ClassifierMixin, Estimator):
             native_rows(X),
             classes,
             native_int("n_neighbors", self.n_neighbors),
-            bool(self.standardize),
+            self._standardizes(),
         )
         with report_progress(self, X):
             answer = _native.fit_knnc(
@@ -396,8 +396,7 @@ class KNNC(ClassifierMixin, Estimator):
             )
         self._stored = stored
         store_kernel(self, Kernel.from_json(answer["kernel"]))
-        self.mean_: FloatArray | None = answer["shift"]
-        self.scale_: FloatArray | None = answer["scale"]
+        self._store_scaling(answer)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:

@@ -7,7 +7,10 @@ import json
 from typing import Any
 
 from kernsift import _native
-from kernsift._frames import as_frame, frame_names, native_columns
+from kernsift._frames import as_frame, frame_names, native_columns, options_json
+from kernsift._native_data import settings
+from kernsift._parameters import documented
+from kernsift._sklearn import StrOptions, validate_params
 
 __all__ = ["Inspection", "inspect"]
 
@@ -72,7 +75,12 @@ class Inspection:
         return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
-def inspect(X: Any, target: str | None = None) -> Inspection:
+@validate_params(
+    {"X": "no_validation", "target": [str, None], "target_type": [StrOptions({"auto", "class", "number"})]},
+    prefer_skip_nested_validation=True,
+)
+@documented()
+def inspect(X: Any, target: str | None = None, *, target_type: str = "auto") -> Inspection:
     """Inspect a data frame: the type of each column, and what estimators do with it.
 
     Parameters
@@ -80,7 +88,9 @@ def inspect(X: Any, target: str | None = None) -> Inspection:
     X : data frame of pandas or polars, table of pyarrow, or object with the Arrow PyCapsule interface
         The table.
     target : str or None, default=None
-        Name of the column that is the target, if `X` has it.
+        Name of the column that is the target, if `X` has it. Its account says whether it has classes or is
+        continuous. Rows where it is missing are not used, and a note has their number.
+    {target_type}
 
     Returns
     -------
@@ -106,8 +116,8 @@ def inspect(X: Any, target: str | None = None) -> Inspection:
         raise TypeError(f"inspect needs a data frame, got {type(X).__name__}.")
     if target is not None and target not in names:
         raise ValueError(f"X has no column {target!r}; its columns are {', '.join(map(str, names[:10]))}.")
-    columns, ordered = native_columns(X)
-    account, notes = _native.inspect(columns, ordered, None if target is None else str(target))
+    options = options_json(target=None if target is None else str(target), target_type=target_type)
+    account, notes = _native.inspect(native_columns(X), options, settings(0, None, 0))
     return Inspection(json.loads(account), notes)
 
 

@@ -66,7 +66,7 @@ class HSFS(BaseTargetSelector):
     """
 
     _method = "hsfs"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects all features with nonzero weight at `radius` or `penalty`; without these, sets of "

@@ -2,14 +2,14 @@
 
 use crate::error::to_python;
 use crate::frame::Prepared;
-use kernsift::data::{Classes, Dataset, Encoder, Encoding, Rows, SparseRows, Target, Triplet};
+pub use crate::values::{from_json, name_of, to_indices, to_json};
+use kernsift::data::{Classes, Dataset, Encoder, Encoding, Groups, Rows, SparseRows, Target, Triplet};
 use kernsift::{Outcome, Stop};
 use numpy::ndarray::Array2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// Samples: a 2-d array, or the parts of a compressed sparse row matrix.
 #[derive(FromPyObject)]
@@ -24,16 +24,13 @@ pub enum RowsArgument<'py> {
 
 impl RowsArgument<'_> {
     /// Features of these names, or x1, x2, ...; values may be missing. A prepared data frame has names and types of its own.
-    pub fn to_data(&self, names: Option<Vec<String>>, target: Target) -> PyResult<Dataset> {
-        let data = match self {
-            Self::Prepared(prepared) => prepared.data.clone().replace_target(target),
-            _ => {
-                let x = self.to_rows()?;
-                let names = names.unwrap_or_else(|| (1..=x.d()).map(|j| format!("x{j}")).collect());
-                Dataset::with_missing(names, x, target)
-            }
-        };
-        data.map_err(to_python)
+    pub fn to_data(&self, names: Option<Vec<String>>, target: Target) -> PyResult<Arc<Dataset>> {
+        if let Self::Prepared(prepared) = self {
+            return prepared.with_target(target);
+        }
+        let x = self.to_rows()?;
+        let names = names.unwrap_or_else(|| (1..=x.d()).map(|j| format!("x{j}")).collect());
+        Dataset::with_missing(names, x, target).map(Arc::new).map_err(to_python)
     }
 
     /// A copy: without the interpreter's lock, other threads may write to the array.
@@ -41,7 +38,7 @@ impl RowsArgument<'_> {
         match self {
             // In row-major order, as the core needs it.
             Self::Dense(x) => Ok(x.as_array().as_standard_layout().into_owned().into()),
-            Self::Prepared(prepared) => Ok(prepared.data.x().clone()),
+            Self::Prepared(prepared) => Ok(prepared.data().x().clone()),
             Self::Sparse(n_columns, start, column, value) => {
                 let start = start.as_array().iter().map(|&s| s as usize).collect();
                 SparseRows::new(*n_columns, start, column.as_array().to_vec(), value.as_array().to_vec())
@@ -88,9 +85,31 @@ pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyRes
 }
 
 /// Samples, which may have missing values, and a target of any kind.
-pub fn to_dataset_with_missing(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
+pub fn to_dataset_with_missing(
+    x: &RowsArgument<'_>,
+    y: Option<TargetArgument<'_>>,
+) -> PyResult<Arc<Dataset>> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
     x.to_data(None, target)
+}
+
+/// Encoded samples and a target of any kind. `sizes` are the numbers of columns of each feature; without it every column
+/// is a feature.
+pub fn to_encoded_dataset(
+    x: &RowsArgument<'_>,
+    sizes: Option<Vec<usize>>,
+    y: Option<TargetArgument<'_>>,
+) -> PyResult<Dataset> {
+    let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
+    let x = x.to_rows()?;
+    let data = match sizes {
+        None => Dataset::with_target(x, target),
+        Some(sizes) => {
+            let names = (1..=sizes.len()).map(|j| format!("x{j}")).collect();
+            Dataset::encoded(names, x.into_dense(), Groups::of_sizes(sizes), target)
+        }
+    };
+    data.map_err(to_python)
 }
 
 /// The data, standardized if requested, and the scaling.
@@ -100,21 +119,6 @@ pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Op
     }
     let encoder = Encoder::fit(&data, Encoding { impute: None, standardize })?;
     Ok((encoder.encode(&data)?, Some(encoder)))
-}
-
-/// A method, kernel or setting from the JSON of the Python package.
-pub fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
-    serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
-}
-
-/// The name of a value, as in result files.
-pub fn name_of(value: &impl serde::Serialize) -> PyResult<String> {
-    to_json(value).map(|json| json.trim_matches('"').to_owned())
-}
-
-/// JSON for the Python package.
-pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
 /// Triplets of sample indices; `triplets` has three columns.
@@ -145,9 +149,4 @@ pub fn set_scaling(dict: &Bound<'_, PyDict>, encoder: Option<&Encoder>) -> PyRes
     let py = dict.py();
     dict.set_item("shift", encoder.and_then(Encoder::shift).map(|shift| shift.to_pyarray(py)))?;
     dict.set_item("scale", encoder.and_then(Encoder::scale).map(|scale| scale.to_pyarray(py)))
-}
-
-/// Indices as a numpy array.
-pub fn to_indices(places: &[usize]) -> Vec<i64> {
-    places.iter().map(|&i| i as i64).collect()
 }

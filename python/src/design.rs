@@ -1,14 +1,14 @@
 //! Kernel design.
 
 use crate::convert::{
-    RowsArgument, TargetArgument, from_json, from_triplets, name_of, scaled, set_scaling,
-    to_dataset_with_missing, to_json, to_triplets,
+    RowsArgument, TargetArgument, from_json, from_triplets, name_of, scaled, set_scaling, to_encoded_dataset,
+    to_json, to_triplets,
 };
 use crate::run::{Settings, run};
 use kernsift::data::triplets::{check, from_target, points};
 use kernsift::data::{Dataset, Triplet};
 use kernsift::learn::KernelDesign;
-use kernsift::learn::design::{Mixture, Trial};
+use kernsift::learn::design::{Base, Mixture, Trial};
 use kernsift::{Context, Kernel};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
@@ -34,14 +34,16 @@ impl TripletSource {
     }
 }
 
-/// Designs a kernel from triplets or, without these, from `n` triplets drawn from `y`; `design` is JSON. Kernels expect
-/// samples with `shift` subtracted and divided by `scale`, if these are given.
+/// Designs a kernel from triplets or, without these, from `n` triplets drawn from `y`; `design` is JSON, `sizes` are the
+/// numbers of columns of encoded features. Kernels expect samples with `shift` subtracted and divided by `scale`, if these are
+/// given.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "called from one place, by position")]
 pub fn fit_design<'py>(
     py: Python<'py>,
     design: &str,
     x: RowsArgument<'py>,
+    sizes: Option<Vec<usize>>,
     triplets: Option<PyReadonlyArray2<'py, i64>>,
     y: Option<TargetArgument<'py>>,
     n: usize,
@@ -49,7 +51,7 @@ pub fn fit_design<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let design: KernelDesign = from_json("design", design)?;
-    let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
+    let (data, source) = (to_encoded_dataset(&x, sizes, y)?, TripletSource::new(triplets, n));
     drop(x);
     let (designed, encoder) = run(py, settings, move |ctx| {
         let (data, encoder) = scaled(data, standardize)?;
@@ -61,8 +63,7 @@ pub fn fit_design<'py>(
         Ok((designed, encoder))
     })?;
     let dict = mixture(py, designed.mixture)?;
-    let kernels: Vec<Kernel> = designed.bases.into_iter().map(|base| base.kernel).collect();
-    dict.set_item("kernels", to_json(&kernels)?)?;
+    set_bases(&dict, designed.bases)?;
     dict.set_item("kernel", to_json(&designed.learned.kernel)?)?;
     dict.set_item("scores", designed.learned.scores.into_pyarray(py))?;
     set_scaling(&dict, encoder.as_ref())?;
@@ -76,6 +77,7 @@ pub fn prepare_design<'py>(
     py: Python<'py>,
     design: &str,
     x: RowsArgument<'py>,
+    sizes: Option<Vec<usize>>,
     triplets: Option<PyReadonlyArray2<'py, i64>>,
     y: Option<TargetArgument<'py>>,
     n: usize,
@@ -83,26 +85,33 @@ pub fn prepare_design<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let design: KernelDesign = from_json("design", design)?;
-    let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
+    let (data, source) = (to_encoded_dataset(&x, sizes, y)?, TripletSource::new(triplets, n));
     drop(x);
-    let (kernels, triplets, encoder) = run(py, settings, move |ctx| {
+    let (bases, triplets, encoder) = run(py, settings, move |ctx| {
         let (data, encoder) = scaled(data, standardize)?;
         let triplets = source.triplets(&data, ctx)?;
         let bases = &design.bases;
-        let kernels: Vec<Kernel> = if bases.kernels.is_empty() && bases.custom.0.is_empty() {
+        let resolved = if bases.kernels.is_empty() && bases.custom.0.is_empty() {
             bases.check().map(|()| vec![])?
         } else {
             let rows = data.x().take_rows(&points(&triplets));
-            let resolved = bases.resolve(&rows, &data.groups(), ctx.seed)?;
-            resolved.into_iter().map(|base| base.kernel).collect()
+            bases.resolve(&rows, &data.groups(), ctx.seed)?
         };
-        Ok((kernels, triplets, encoder))
+        Ok((resolved, triplets, encoder))
     })?;
     let dict = PyDict::new(py);
-    dict.set_item("kernels", to_json(&kernels)?)?;
+    set_bases(&dict, bases)?;
     dict.set_item("triplets", from_triplets(&triplets).into_pyarray(py))?;
     set_scaling(&dict, encoder.as_ref())?;
     Ok(dict)
+}
+
+/// Sets `kernels`, and `features`: the feature that each sees if it sees only one.
+fn set_bases(dict: &Bound<'_, PyDict>, bases: Vec<Base>) -> PyResult<()> {
+    let (kernels, features): (Vec<Kernel>, Vec<Option<usize>>) =
+        bases.into_iter().map(|base| (base.kernel, base.feature)).unzip();
+    dict.set_item("kernels", to_json(&kernels)?)?;
+    dict.set_item("features", features)
 }
 
 /// Finds weights from Gram matrices; sample r of the triplets is row `places[r]` of these.

@@ -1,6 +1,8 @@
 //! Kernel learners.
 
-use crate::convert::{RowsArgument, from_json, name_of, scaled, set_scaling, to_dataset, to_triplets};
+use crate::convert::{
+    RowsArgument, from_json, name_of, scaled, set_scaling, to_encoded_dataset, to_triplets,
+};
 use crate::run::{Settings, run};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::learn::{KernelLearner, XingMetric};
@@ -9,19 +11,20 @@ use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Learns a metric; `xing` is JSON. The metric expects samples with `shift` subtracted and divided by `scale`, if
+/// Learns a metric; `xing` is JSON, `sizes` are the numbers of columns of encoded features. The metric expects samples with `shift` subtracted and divided by `scale`, if
 /// given.
 #[pyfunction]
 pub fn fit_xing<'py>(
     py: Python<'py>,
     xing: &str,
     x: RowsArgument<'py>,
+    sizes: Option<Vec<usize>>,
     triplets: PyReadonlyArray2<'py, i64>,
     standardize: bool,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let xing: XingMetric = from_json("xing", xing)?;
-    let (data, triplets) = (to_dataset(&x, None)?, to_triplets(&triplets));
+    let (data, triplets) = (to_encoded_dataset(&x, sizes, None)?, to_triplets(&triplets));
     drop(x);
     let (learned, metric, encoder) = run(py, settings, move |ctx| {
         let (data, encoder) = scaled(data, standardize)?;

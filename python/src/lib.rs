@@ -34,6 +34,7 @@ mod select;
 mod space;
 mod svm;
 mod triplets;
+mod values;
 
 /// Counts the memory of the methods of a comparison; other threads only read a pointer.
 #[global_allocator]
@@ -59,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
-    use super::frame::{FrameEncoder, Prepared, inspect};
+    use super::frame::{FrameEncoder, Prepared, inspect, read_target};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use crate::convert::{RowsArgument, to_indices};
 use crate::data::set_column;
 use crate::error::to_python;
-use crate::frame::{ColumnArgument, Others, to_table};
+use crate::frame::{Others, to_table};
 use crate::run::{Settings, run};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -61,7 +61,7 @@ impl Model {
     fn apply_table<'py>(
         &self,
         py: Python<'py>,
-        columns: Vec<(String, ColumnArgument<'py>)>,
+        columns: &Bound<'py, PyAny>,
         settings: Settings,
     ) -> PyResult<(Bound<'py, PyDict>, usize, Others)> {
         let table = to_table(columns)?;
@@ -91,8 +91,8 @@ impl Model {
     fn gram_table<'py>(
         &self,
         py: Python<'py>,
-        columns: Vec<(String, ColumnArgument<'py>)>,
-        others: Option<Vec<(String, ColumnArgument<'py>)>>,
+        columns: &Bound<'py, PyAny>,
+        others: Option<&Bound<'py, PyAny>>,
         with_noise: bool,
         settings: Settings,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize, Others)> {
@@ -137,7 +137,7 @@ impl Model {
     fn predict_table<'py>(
         &self,
         py: Python<'py>,
-        columns: Vec<(String, ColumnArgument<'py>)>,
+        columns: &Bound<'py, PyAny>,
         settings: Settings,
     ) -> PyResult<(Bound<'py, PyArray1<i64>>, usize, Others)> {
         let table = to_table(columns)?;

@@ -14,6 +14,7 @@ use kernsift_report::{Design, MappedRows, RunInfo, Validation};
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// How rows are numbered.
 const NUMBERING: &str = "Row numbers start at 0.";
@@ -45,7 +46,7 @@ impl CheckArgument {
 pub struct FitArgument<'py>(String, RowsArgument<'py>, Vec<String>, Option<TargetArgument<'py>>);
 
 impl FitArgument<'_> {
-    fn read(self) -> PyResult<(RunInfo, Dataset)> {
+    fn read(self) -> PyResult<(RunInfo, Arc<Dataset>)> {
         let Self(facts, x, names, y) = self;
         let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
         let data = x.to_data(Some(names), target)?;

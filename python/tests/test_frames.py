@@ -2,7 +2,6 @@
 
 import pickle
 import subprocess
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +9,30 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from numpy.testing import assert_array_equal
+from common import ESTIMATORS, quick
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
 import kernsift
-from kernsift import KOBL, SVC, FisherScore, InformationGain, ReliefF, _native, compare
-from kernsift._native_data import Settings
+from kernsift import (
+    KOBL,
+    SVC,
+    TAKES,
+    FisherScore,
+    InformationGain,
+    Kernel,
+    KernelDesign,
+    OnColumns,
+    ReliefF,
+    XingMetric,
+    compare,
+    load_model,
+)
+from kernsift._selector import BaseSelector
 
 ROWS = 120
+PROGRAM = Path(__file__).parents[2] / "target/debug/kernsift"
 
 
 def frame(rows=ROWS, seed=0):
@@ -126,7 +141,7 @@ def test_compare_takes_frames():
     X, y = frame()
     result = compare(X, y, ["fisher", "relief", "information-gain"], [1, 3], cv=3, random_state=0)
     assert result.table().shape[0] == 3
-    with pytest.raises(ValueError, match="X has 9 missing values, and missing='error'"):
+    with pytest.raises(ValueError, match="row 1, column 'size': missing value"):
         compare(X, y, "fisher", [1], missing="error")
 
 
@@ -152,27 +167,118 @@ def test_inspect_gives_an_account_of_every_column():
         kernsift.inspect(np.zeros((2, 2)))
 
 
-MESSY = sorted((Path(__file__).parents[2] / "crates/cli/tests/messy").glob("*.csv"))
-PROGRAM = Path(__file__).parents[2] / "target/debug/kernsift"
+def test_integers_with_many_values_are_a_continuous_target():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(80, 3))
+    amounts = (1000 * (x[:, 1] + 5)).astype(int)
+    fitted = FisherScore(1).fit(x, amounts)
+    assert fitted.target_type_ == "number" and not hasattr(fitted, "classes_")
+    assert_array_equal(fitted.get_support(indices=True), [1])
+    for few in (amounts % 3, amounts % 2 == 0, (amounts % 3).astype(float), (amounts % 3).astype(str)):
+        assert FisherScore().fit(x, few).target_type_ == "class"
+    assert FisherScore(target_type="class").fit(x, amounts // 1000).target_type_ == "class"
+    # Numbers as text are read as in a file.
+    text = [f"{amount / 7:.2f}".replace(".", ",") for amount in amounts]
+    assert FisherScore(1).fit(x, text).target_type_ == "number"
+    design = KernelDesign(n_triplets=40, gamma1=1e-3, gamma2=1e-4, random_state=0)
+    assert design.fit(x, amounts).target_type_ == "number"
+    assert design.fit(x, [[0, 1, 2], [3, 4, 5]]).target_type_ is None
+    assert compare(x, amounts, "fisher", [1], cv=2, random_state=0).scoring == "r2"
 
 
-@pytest.mark.skipif(not PROGRAM.exists(), reason="the command line is not built")
-@pytest.mark.parametrize("path", MESSY, ids=lambda path: path.stem)
-def test_command_line_and_python_give_the_same_answer(path):
-    import json
+@pytest.mark.parametrize("missing", [np.nan, None, pandas.NA])
+def test_missing_targets_are_counted(missing):
+    X, y = frame()
+    y = y.astype(object)
+    y[[3, 5]] = missing
+    for act in (FisherScore().fit, SVC().fit, XingMetric().fit, lambda X, y: compare(X, y, "fisher", [1])):
+        with pytest.raises(ValueError, match="Input y contains NaN: 2 of 120 target values are missing"):
+            act(X, y)
 
-    ran = subprocess.run(
-        [PROGRAM, "select", path, "-m", "relief", "--json", "--quiet"], capture_output=True, text=True
-    )
-    if ran.returncode != 0:
-        pytest.skip("the file is refused")
-    answer = json.loads(ran.stdout)
-    if path.stem in ("integer_target", "missing_target"):
-        pytest.skip("in Python integers are classes, and a missing target is an error, as in scikit-learn")
-    columns, _ = _native.read_table(path, Settings(0, 0, 0))
-    target = answer["data"]["target"]
-    X = pandas.DataFrame({name: cells for name, cells in columns.items() if name != target})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted = ReliefF(len(answer["selected"])).fit(X, np.asarray(columns[target]))
-    assert list(X.columns[fitted.order_][: len(answer["selected"])]) == answer["selected"]
+
+def test_the_target_may_be_a_column_of_the_frame():
+    X, y = frame()
+    whole = compare(X, y, "fisher", [2], cv=3, evaluator="knn", random_state=0)
+    table = X.assign(label=y)
+    named = compare(table, "label", "fisher", [2], cv=3, evaluator="knn", random_state=0)
+    assert named.records == whole.records
+    longer = pandas.concat([table.iloc[:1].assign(label=None), table], ignore_index=True)
+    with pytest.warns(UserWarning, match="dropped 1 of 121 rows with missing targets"):
+        named = compare(longer, "label", "fisher", [2], cv=KFold(3), evaluator="knn", random_state=0)
+    pairs = [(train + 1, test + 1) for train, test in KFold(3).split(X)]
+    with pytest.warns(UserWarning, match="dropped 1"):
+        again = compare(longer, "label", "fisher", [2], cv=pairs, evaluator="knn", random_state=0)
+    assert again.records == named.records
+    with pytest.raises(ValueError, match="X is not a data frame with a column 'klass'"):
+        compare(table, "klass", "fisher", [2])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("learner", [KernelDesign, XingMetric])
+def test_kernel_learners_encode_frames(learner, kind):
+    X, y = frame()
+    X["constant"] = 1.0
+    X = X.drop(columns="grade")
+    options = {"n_triplets": 200, "random_state": 0}
+    options |= {"gamma1": 1e-2, "gamma2": 1e-3} if learner is KernelDesign else {}
+    given = KINDS[kind](X)
+    with pytest.warns(UserWarning, match="'constant'"):
+        fitted = learner(**options).fit(given, y)
+    assert fitted.scores_.shape == (7,) and fitted.scores_[6] == 0
+    # A feature of several columns has one score, and those that depend on the class have the largest.
+    assert set(np.argsort(-fitted.scores_)[:2]) <= {0, 1, 2}
+    assert fitted.score(given, y) > 0.9
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.kernel(given), fitted.kernel(given))
+    new = X.iloc[:5].assign(text="unknown")
+    with pytest.warns(UserWarning, match="column 'text': 5 values are categories"):
+        k = fitted.kernel(KINDS[kind](new), given)
+    assert k.shape == (5, ROWS) and np.isfinite(k).all()
+    assert Kernel.from_json(fitted.kernel_.to_json()) == fitted.kernel_
+    if learner is KernelDesign:
+        reduced = fitted.set_output(transform="pandas").transform(X)
+        assert list(reduced.columns) == [n for n, kept in zip(X, fitted.support_, strict=True) if kept]
+        assert any(isinstance(kernel, OnColumns) for kernel in fitted.kernels_)
+        assert "size" in fitted.to_html(given, y, cv=None)
+
+
+def test_a_saved_design_of_a_mixed_frame_is_the_same(tmp_path):
+    X, y = frame()
+    path, model = tmp_path / "mixed.csv", tmp_path / "design.ks"
+    X = X.drop(columns="grade")
+    X.assign(label=y).to_csv(path, index=False)
+    line = ["design", path, "--target", "label", "-n", "200"]
+    if not PROGRAM.exists():
+        pytest.skip("the command line is not built")
+    options = ["--set", "gamma1=0.01", "--set", "gamma2=0.001", "--hold-out", "0", "--save", model]
+    ran = subprocess.run([PROGRAM, *line, *options, "--quiet"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    fitted = KernelDesign(gamma1=0.01, gamma2=0.001, n_triplets=200, random_state=0).fit(X, y)
+    # The same kernel on the same numbers, which the file holds with all digits.
+    assert_allclose(load_model(model).kernel(X), fitted.kernel(X), rtol=1e-9, atol=1e-12)
+
+
+def test_declared_categories_of_numbers_are_categories():
+    codes = pandas.Series(["80331", "10115", "20095"] * 8, dtype="category")
+    X = pandas.DataFrame({"code": codes, "size": np.arange(24) % 5})
+    for make in KINDS.values():
+        assert kernsift.inspect(make(X)).columns[0]["type"] == "category"
+    large = pandas.DataFrame({"id": [2**53, 2**53 + 1] * 4, "size": np.arange(8) % 3})
+    assert kernsift.inspect(large).columns[0]["n_distinct"] == 2
+
+
+def test_all_estimators_take_categories():
+    X, y = frame()
+    for name in ESTIMATORS:
+        tags = quick(name).__sklearn_tags__().input_tags
+        assert tags.categorical and tags.allow_nan == issubclass(ESTIMATORS[name], BaseSelector), name
+        quick(name).fit(X, y)
+
+
+def test_arrays_are_encoded_like_the_frame():
+    X, y = frame()
+    X = X[["size", "noise"]].assign(constant=1.0)
+    model = TAKES(random_state=0).fit(X, y)
+    assert model.mean_ is None and model.basis_.n_features_in_ == 3
+    complete = X.dropna()
+    assert_array_equal(model.predict(complete.to_numpy()), model.predict(complete))

@@ -194,7 +194,7 @@ def test_a_target_that_is_not_numeric_is_not_called_a_column():
     for given in (X, sparse.csr_array(X), frame()):
         with pytest.raises(ValueError) as caught:
             FisherScore(target_type="number").fit(given, np.array(["a", "b"] * 20, dtype=object))
-        assert "OneHotEncoder" not in str(caught.value)
+        assert "y has 'a' in sample 0, which is not a number" in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -210,11 +210,7 @@ def test_missing_values_raise_or_are_supported(name):
         estimator.fit(given.to_numpy(dtype=float, na_value=np.nan), y)
     # In a frame they are imputed and indicated, which gives a feature a second column.
     for frame in (given, polars.from_pandas(given), pyarrow.Table.from_pandas(given, preserve_index=False)):
-        if name == "KernelDesign":
-            with pytest.raises(ValueError, match="KernelDesign needs a data frame of numbers"):
-                estimator.fit(frame, y)
-        else:
-            assert len(answer(quiet_fit(name, frame, y), frame)) == 40
+        assert len(answer(quiet_fit(name, frame, y), frame)) == 40
 
 
 def faulty():

@@ -49,13 +49,12 @@ def test_all_triplets_of_numbers():
     y = [0.5, 0.25, 2.0, 2.0, -1.5]
     possible = by_number(y)
     assert as_set(triplets_from_labels(y, n=len(possible), random_state=0)) == possible
-    # Integers are classes by default; as numbers, every sample is in a triplet.
+    # Integers with many values are numbers by default.
     integers = [0, 1, 5, 7]
-    with pytest.raises(ValueError, match="classes has a single row"):
-        triplets_from_labels(integers, random_state=0)
     possible = by_number(integers)
-    drawn = triplets_from_labels(integers, n=len(possible), random_state=0, target_type="number")
-    assert as_set(drawn) == possible
+    assert as_set(triplets_from_labels(integers, n=len(possible), random_state=0)) == possible
+    with pytest.raises(ValueError, match="classes has a single row"):
+        triplets_from_labels(integers, random_state=0, target_type="class")
 
 
 def test_more_triplets_than_exist_repeat_evenly():

@@ -163,10 +163,11 @@ impl Dataset {
         }
     }
 
-    /// The same features with another target.
-    pub fn replace_target(self, target: Target) -> Result<Self> {
+    /// Replaces the target.
+    pub fn set_target(&mut self, target: Target) -> Result<()> {
         check_target(&target, self.n())?;
-        Ok(Self { target, ..self })
+        self.target = target;
+        Ok(())
     }
 
     /// The same data with names of the levels of categories, one entry per feature.

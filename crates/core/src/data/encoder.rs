@@ -163,6 +163,11 @@ impl Encoder {
         Groups::of_sizes(self.features.iter().map(FeatureEncoder::n_columns))
     }
 
+    /// Whether every feature is a number that stays a single column.
+    pub fn keeps_columns(&self) -> bool {
+        self.features.is_empty()
+    }
+
     /// Whether it standardizes.
     pub fn standardizes(&self) -> bool {
         self.scaler.is_some()

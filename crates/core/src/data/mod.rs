@@ -36,7 +36,8 @@ pub use impute::{ImputeStrategy, Imputer};
 pub use inspect::{Account, Action, ColumnAccount, Range, Scalar};
 pub use join::join_labels;
 pub use prepare::{
-    Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, target_type,
+    Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, read_target,
+    target_type,
 };
 pub use rows::Rows;
 pub use scale::Standardizer;

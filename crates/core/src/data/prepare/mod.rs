@@ -16,7 +16,7 @@ mod tests;
 pub use options::{ColumnOptions, Missing, Prepare, TargetChoice, TargetType};
 pub(super) use patterns::matching;
 pub use recipe::{Applied, Recipe};
-pub use target::target_type;
+pub use target::{read_target, target_type};
 
 use super::dataset::Dataset;
 use super::inspect::{Account, Action, ColumnAccount, leaks};

@@ -66,6 +66,13 @@ pub fn target_type(column: &Column, rows: &[usize]) -> TargetType {
     target_type_with(column, rows, None)
 }
 
+/// Reads the classes or numbers of a column without missing values. With [`TargetType::Auto`] its values decide, see
+/// [`target_type`].
+pub fn read_target(column: &Column, target_type: TargetType) -> Result<Target> {
+    let reading = Reading { target_type, kind: None, decimal: None };
+    reading.read(column, &(0..column.len()).collect::<Vec<_>>())
+}
+
 fn target_type_with(column: &Column, rows: &[usize], decimal: Option<Decimal>) -> TargetType {
     let inferred = infer(column, decimal);
     let is_name =

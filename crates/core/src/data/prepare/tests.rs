@@ -124,6 +124,18 @@ fn class_names_keep_their_spelling() {
 }
 
 #[test]
+fn a_column_is_read_as_a_target() {
+    let amounts = Column::text("y", ["1,5", "2,5", "4,0"].into_iter().map(Some));
+    assert_eq!(read_target(&amounts, TargetType::Auto).unwrap(), Target::Continuous(vec![1.5, 2.5, 4.0]));
+    let Target::Classes(classes) = read_target(&amounts, TargetType::Classes).unwrap() else {
+        panic!("classes expected")
+    };
+    assert_eq!((classes.codes, classes.names.len()), (vec![0, 1, 2], 3));
+    let words = Column::text("y", ["a", "b"].into_iter().map(Some));
+    assert!(read_target(&words, TargetType::Continuous).is_err());
+}
+
+#[test]
 fn the_target_type_can_be_set() {
     let table =
         Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("y", vec![3.0, 4.0])]).unwrap();

@@ -1,0 +1,148 @@
+"""The messy tables of the command line's tests: the command line and Python give the same answers."""
+
+import json
+import subprocess
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from numpy.testing import assert_allclose
+
+import kernsift
+from kernsift import FisherScore, ReliefF, compare, load_model
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "target/debug/kernsift"
+#: Without features, or with a single row: both refuse them.
+REFUSED = ["one_row", "only_ids"]
+#: Columns that pandas would read as numbers, although their spelling matters, or that it cannot parse.
+AS_TEXT = ["zip_classes", "large_classes"]
+#: Options of pandas for files with another separator, and the types that `--type` sets.
+READING = {
+    "decimal_comma": {"sep": ";"},
+    "german": {"sep": ";"},
+    "category_numbers": {"dtype": {"postcode": "category"}},
+}
+#: Their options set columns aside, which Python does by dropping them.
+ONLY_COMMAND_LINE = ["options", "ordered"]
+TABLES = sorted(
+    path for path in (ROOT / "crates/cli/tests/messy").glob("*.csv") if path.stem not in ONLY_COMMAND_LINE
+)
+NAMES = [path.stem for path in TABLES]
+
+pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the command line is not built")
+
+
+def read(path):
+    """The table as users read it, with the spellings of missing values that pandas does not know."""
+    options = {"na_values": ["?", "-"], **READING.get(path.stem, {})}
+    if path.stem in AS_TEXT:
+        options["dtype"] = str
+    # The command line has another name for a column without one.
+    return pandas.read_csv(path, **options).rename(columns={"Unnamed: 0": "unnamed_1"})
+
+
+def options_of(path):
+    """The options of the table's account, such as types."""
+    first = path.with_suffix(".txt").read_text(encoding="utf-8").splitlines()[0]
+    return first.removeprefix("$ kernsift inspect ").split()[1:]
+
+
+def command(*arguments):
+    """The JSON that the command line prints, or None if it refuses the table."""
+    ran = subprocess.run([PROGRAM, *arguments, "--quiet"], capture_output=True, text=True, check=False)
+    if ran.returncode == 2:
+        return None
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout) if "--json" in arguments else ran.stdout
+
+
+@pytest.fixture(autouse=True)
+def _ignore_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def test_most_tables_are_compared():
+    assert len(TABLES) >= 24
+
+
+@pytest.mark.parametrize("path", TABLES, ids=NAMES)
+@pytest.mark.parametrize("method", ["relief", "fisher"])
+def test_select_and_apply(path, method, tmp_path):
+    model, new = tmp_path / "model.ks", tmp_path / "new.csv"
+    answer = command("select", path, *options_of(path), "-m", method, "--save", model, "--json")
+    table = read(path)
+    target = table.columns[-1] if answer is None else answer["data"]["target"]
+    selector = {"relief": ReliefF, "fisher": FisherScore}[method]
+    kept = table[table[target].notna()]
+    X, y = kept.drop(columns=target), kept[target]
+    if path.stem in REFUSED:
+        assert answer is None
+        with pytest.raises(ValueError):
+            selector().fit(X, y)
+        return
+    fitted = selector(len(answer["selected"])).fit(X, y)
+    assert list(X.columns[fitted.order_][: len(answer["selected"])]) == answer["selected"]
+    found = dict(zip(X.columns, fitted.scores_, strict=True))
+    for name, score in answer["scores"].items():
+        # pandas parses a few numbers with another last bit.
+        assert_allclose(found[name], score, rtol=1e-9, atol=1e-12, err_msg=name)
+    # New rows: some of the table in another order.
+    rows = table.iloc[[5, 3, 8, 5]].copy()
+    rows.to_csv(new, index=False)
+    out = tmp_path / "out.csv"
+    command("apply", model, new, "--out", out)
+    by_command, written = (pandas.read_csv(file)[answer["selected"]] for file in (out, new))
+    pandas.testing.assert_frame_equal(by_command, written, check_dtype=False)
+    by_estimator = fitted.set_output(transform="pandas").transform(rows.drop(columns=target))
+    pandas.testing.assert_frame_equal(by_estimator, rows[by_estimator.columns])
+    by_model = pandas.DataFrame(load_model(model).transform(rows), columns=answer["selected"])
+    assert by_model.shape == (4, len(answer["selected"]))
+
+
+@pytest.mark.parametrize("path", TABLES, ids=NAMES)
+def test_compare(path):
+    # The default evaluator takes longer.
+    methods = ["-m", "fisher,relief", "-k", "1", "--evaluator", "knn", "--json"]
+    expected = command("compare", path, *options_of(path), *methods)
+    table = read(path)
+    if path.stem in REFUSED:
+        assert expected is None
+        return
+    target = expected["data"]["target"]
+    found = compare(table, target, ["fisher", "relief"], [1], evaluator="knn", random_state=0)
+    scores = ("error", "balanced_accuracy", "auc", "r2")
+    assert len(found.records) == len(expected["results"])
+    for ours, theirs in zip(found.records, expected["results"], strict=True):
+        assert (ours["method"], ours["fold"]) == (theirs["method"], theirs["fold"])
+        for score in scores:
+            if theirs.get(score) is not None:
+                assert_allclose(ours[score], theirs[score], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=NAMES)
+def test_inspect(path):
+    expected = command("inspect", path, *options_of(path), "--json")
+    target = next(column["name"] for column in expected["columns"] if column["action"] == "target")
+    found = kernsift.inspect(read(path), target=target)
+    for ours, theirs in zip(found.columns, expected["columns"], strict=True):
+        keys = ("name", "type", "action", "n_missing", "n_distinct")
+        assert [ours[key] for key in keys] == [theirs[key] for key in keys]
+    assert found.n_rows == expected["rows"]
+    dropped = [note for note in found.notes if "missing targets" in note]
+    assert dropped == (["dropped 4 of 24 rows with missing targets"] if path.stem == "missing_target" else [])
+
+
+def test_polars_gives_the_same_answer():
+    path = next(path for path in TABLES if path.stem == "customers")
+    answer = command("select", path, "-m", "relief", "--json")
+    table = polars.read_csv(path, null_values=["?", "-", "NA"], try_parse_dates=True)
+    target = answer["data"]["target"]
+    fitted = ReliefF().fit(table.drop(target), table[target].to_numpy())
+    names = np.array(table.drop(target).columns)
+    assert list(names[fitted.order_][: len(answer["selected"])]) == answer["selected"]
