@@ -140,21 +140,31 @@ pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Con
     }
 }
 
-/// Reads and prepares a table. `keep` keeps its columns with their original values, to write them.
-pub fn load(args: &TableArgs, keep: bool, ctx: &Context, console: &Console) -> Result<Loaded> {
-    let table = read(&args.data, args.source(), ctx, console)?;
-    let loaded = load_table(args, TargetChoice::Auto, &table, console)?;
-    Ok(Loaded { table: keep.then_some(table), ..loaded })
+/// What a command needs besides the data; both take time or memory.
+#[derive(Clone, Copy)]
+pub struct Also {
+    /// The columns with their original values, to write them.
+    pub table: bool,
+    /// Statistics of all columns, for a report.
+    pub details: bool,
 }
 
-/// Prepares a table. `default` is the target if the user names none.
+/// Reads and prepares a table.
+pub fn load(args: &TableArgs, also: Also, ctx: &Context, console: &Console) -> Result<Loaded> {
+    let table = read(&args.data, args.source(), ctx, console)?;
+    let loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
+    Ok(Loaded { table: also.table.then_some(table), ..loaded })
+}
+
+/// Prepares a table. `default` is the target if the user names none; `details` are statistics of all columns.
 pub fn load_table(
     args: &TableArgs,
     default: TargetChoice,
+    details: bool,
     table: &Table,
     console: &Console,
 ) -> Result<Loaded> {
-    let prepare = options(args, default, table);
+    let prepare = Prepare { details, ..options(args, default, table) };
     console.stage("preparing the table");
     let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     Ok(loaded(args, args.missing, table, prepared, console))

@@ -6,7 +6,7 @@ use crate::args::BasisArgs;
 use crate::commands::options::{encoded, no_such_method, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_fit_outputs, inform_of_dropped, inform_of_other, load, read};
+use crate::input::{Also, Loaded, check_fit_outputs, inform_of_dropped, inform_of_other, load, read};
 use crate::output::{curve, fact, number, print, print_json};
 use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
 use kernsift::data::write::write_table;
@@ -25,7 +25,10 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let (mut method, kernel) = method(args)?;
     let loaded = match &kernel {
         Some(kernel) => kernel.load(&args.table, ctx, console)?,
-        None => load(&args.table, false, ctx, console)?,
+        None => {
+            let also = Also { table: false, details: args.output.report.is_some() };
+            load(&args.table, also, ctx, console)?
+        }
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
     check_fit_outputs(&args.output, &[], &loaded, &inputs)?;

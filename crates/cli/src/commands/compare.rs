@@ -5,7 +5,7 @@ use super::report;
 use crate::args::{CompareArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, load, load_test};
+use crate::input::{Also, Loaded, check_outputs, load, load_test};
 use crate::output::{Cell as TableCell, number, percent, print, print_json, table};
 use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, Fold, Splits, Target, stack};
@@ -26,7 +26,7 @@ const LEVEL: f64 = 0.05;
 
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let loaded = load(&args.table, false, ctx, console)?;
+    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
     let (data, splits) = rows(args, &loaded, ctx, console)?;
     let data = data.as_ref();
     let compare = plan(args, data, splits)?;

@@ -11,7 +11,7 @@ use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_fit_outputs, load};
+use crate::input::{Also, Loaded, check_fit_outputs, load};
 use crate::output::{print, print_json};
 use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
@@ -29,7 +29,8 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let (name, settings) = args.method.split(DEFAULT_METHOD)?;
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
-    let loaded = load(&args.table, args.output.out.is_some(), ctx, console)?;
+    let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
+    let loaded = load(&args.table, also, ctx, console)?;
     check_outputs(args, &loaded)?;
     let selected = match &method {
         Method::Columns(selector) => columns::fit(selector, args, &loaded, ctx, console)?,

@@ -69,8 +69,9 @@ pub fn target_type(column: &Column, rows: &[usize]) -> TargetType {
 /// Reads the classes or numbers of a column without missing values. With [`TargetType::Auto`] its values decide, see
 /// [`target_type`].
 pub fn read_target(column: &Column, target_type: TargetType) -> Result<Target> {
-    let reading = Reading { target_type, kind: None, decimal: None };
-    reading.read(column, &(0..column.len()).collect::<Vec<_>>())
+    let rows: Vec<usize> = (0..column.len()).collect();
+    let parsing = Reading { target_type, kind: None, decimal: None }.parsing(column, &rows)?;
+    read(column, parsing.as_ref(), &rows)
 }
 
 fn target_type_with(column: &Column, rows: &[usize], decimal: Option<Decimal>) -> TargetType {
