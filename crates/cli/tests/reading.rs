@@ -137,7 +137,9 @@ fn new_rows_have_the_decimal_separator_of_the_model() {
 fn a_kernel_from_a_file_reads_columns_as_in_training() {
     let s = Scratch::new();
     let rows = |range: std::ops::Range<usize>, zips: &[&str]| -> String {
-        range.map(|i| format!("{},{},{}\n", i * i % 11, zips[i % zips.len()], ["x", "y"][i % 2])).collect()
+        range
+            .map(|i| format!("{},{},{}\n", i * i % 11, zips[i % zips.len()], ["x", "y", "y"][i % 3]))
+            .collect()
     };
     s.file("train.csv", format!("size,zip,class\n{}", rows(0..40, &["10", "20", "30"])));
     s.ok("design train.csv --type zip=category --hold-out 0 --save kernel.ks");
