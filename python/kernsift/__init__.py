@@ -56,7 +56,7 @@ from kernsift.plots import (
     plot_residuals,
     plot_scores,
 )
-from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
+from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, NCASelector, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 from kernsift.tables import Inspection, inspect
 from kernsift.transforms import HSFS, LDFS, PFS
@@ -96,6 +96,7 @@ __all__ = [
     "LinearSVC",
     "Mahalanobis",
     "MutualInformation",
+    "NCASelector",
     "OnFeature",
     "Polynomial",
     "ReliefF",

@@ -45,7 +45,7 @@ pub use l1_svm::L1Svm;
 pub use laplacian::{EdgeWeights, Graph, LaplacianScore};
 pub use ldfs::{Ldfs, LdfsForm};
 pub use mutual::{Discrete, MutualInformation};
-pub use nca::Nca;
+pub use nca::{Nca, NcaSearch};
 pub use pfs::Pfs;
 pub use relief::{ClassWeights, Difference, Relief, Units};
 pub use selector::{FeatureCount, PathPoint, Selection, Selector};

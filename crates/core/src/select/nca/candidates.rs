@@ -1,6 +1,6 @@
 //! The candidates among many features, by quick scores.
 
-use super::NAME;
+use super::settings::NAME;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target, is_constant};
 use crate::error::Result;

@@ -116,7 +116,7 @@ impl Step {
 }
 
 /// The bandwidth with the least loss, and the loss. Ties go to the larger bandwidth.
-fn least(losses: Losses) -> (usize, f64) {
+pub(super) fn least(losses: Losses) -> (usize, f64) {
     let better = |best: usize, at: usize| if losses[at] < losses[best] { at } else { best };
     let best = (0..BANDWIDTHS.len()).rev().fold(LARGEST, better);
     (best, losses[best])
@@ -169,16 +169,14 @@ fn choose(
     Ok(Choice { winner, losses: losses[best], ranked: ranked.into_iter().map(|(_, f)| f).collect() })
 }
 
-/// Exchanges features of a set for features of the pool while that decreases the loss. `start` is the last step of the
-/// set.
+/// Exchanges features of a set for features of the pool while that decreases the loss.
 pub(super) fn swapped(
     problem: &Problem,
     mut set: Vec<usize>,
-    start: &Step,
     pool: &[usize],
     ctx: &Context,
 ) -> Result<Vec<usize>> {
-    let (mut bandwidth, mut loss) = (start.bandwidth, start.loss);
+    let (mut bandwidth, mut loss) = least(problem.mean(&problem.of_rows(&set, ctx)?));
     let mut failures = 0;
     for at in (0..set.len()).cycle().take(SWAP_ROUNDS * set.len()) {
         if failures == set.len() || loss < problem.goal.separated() {

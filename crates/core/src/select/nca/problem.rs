@@ -1,8 +1,8 @@
 //! Rows, landmarks and features of a search, and the exact loss of sets of features.
 
-use super::NAME;
 use super::cells::Cells;
 use super::goal::Goal;
+use super::settings::NAME;
 use crate::context::Context;
 use crate::data::{Dataset, Target};
 use crate::error::{Error, Result};

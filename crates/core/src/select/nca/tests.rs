@@ -1,9 +1,13 @@
 //! Tests against naive implementations, and laws.
 
+use super::gradient::Weighted;
 use super::problem::{BANDWIDTHS, Losses};
+use super::subsamples::Subsamples;
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
 use crate::data::{Classes, Groups, Target};
+use crate::optim::gradient_error;
+use crate::outcome::Stop;
 use crate::random::Rng;
 use ndarray::Array2;
 
@@ -76,7 +80,7 @@ fn losses(problem: &Problem, set: &[usize]) -> Losses {
 
 /// One search without swaps.
 fn plain() -> Nca {
-    Nca { swaps: false, n_subsamples: Some(0) }
+    Nca { swaps: false, n_subsamples: Some(0), ..Nca::default() }
 }
 
 fn select(method: &Nca, data: &Dataset, count: FeatureCount) -> Selection {
@@ -192,9 +196,18 @@ fn the_search_follows_the_definition() {
             assert!((found.path[step].objective - at(&h)).abs() < 1e-10);
         }
         assert_eq!(found.selected(), chosen);
-        let gains: f64 = found.selected()[..1].iter().map(|&f| found.scores[f]).sum();
+        // The score of a feature is its gain, or what it is worth at the end.
         let empty = if continuous { 1.0 } else { 2.0_f64.ln() };
-        assert!((gains - (empty - found.path[0].objective).max(0.0)).abs() < 1e-12);
+        let mut before = empty;
+        for (at, &f) in chosen.iter().enumerate() {
+            let gain = before - found.path[at].objective;
+            before = found.path[at].objective;
+            let rest: Vec<usize> = chosen.iter().copied().filter(|&other| other != f).collect();
+            let without =
+                BANDWIDTHS.into_iter().map(|h| naive(&data, &rest, h)).fold(f64::INFINITY, f64::min);
+            let expected = gain.max(without - found.path[3].objective).max(0.0);
+            assert!((found.scores[f] - expected).abs() < 1e-10);
+        }
     }
 }
 
@@ -339,4 +352,55 @@ fn invalid_input_is_an_error() {
     assert!(error(&ids, Nca { n_subsamples: Some(5000), ..Nca::default() }).contains("'n_subsamples'"));
     let constant = Dataset::with_target(ndarray::array![[1.0], [2.0]], Target::Continuous(vec![1.0; 2]));
     assert!(error(&constant.unwrap(), Nca::default()).contains("NCA"));
+}
+
+#[test]
+fn gradients_are_those_of_the_loss() {
+    for (continuous, landmarks) in [(false, 140), (true, 140), (false, 60), (true, 60)] {
+        let data = example(140, continuous, 5);
+        let problem = Problem::with_few_landmarks(&data, landmarks);
+        let weighted = Weighted::new(&problem, &data, &sorted_rows(&data), &Context::default()).unwrap();
+        // Equal weights are the loss of a set at a bandwidth.
+        let mut w = Array2::zeros((6, 1));
+        [0, 1, 4].iter().for_each(|&f| w[[f, 0]] = 1.0 / (0.5 * 3.0));
+        let expected = losses(&problem, &[0, 1, 4])[1];
+        // Distances by products lose some digits.
+        assert!((crate::optim::Criterion::value(&weighted, &w) - expected).abs() < 1e-11);
+        let w = ndarray::array![[0.3], [0.5], [0.01], [0.2], [0.4], [0.7]];
+        // The error of central differences with a step of 1e-5, whose third derivatives are moderate.
+        let error = gradient_error(&weighted, &w, 1e-5);
+        assert!(error < 1e-7, "{continuous} {landmarks}: {error}");
+    }
+}
+
+#[test]
+fn the_gradient_form_finds_an_xor() {
+    for seed in 0..3 {
+        let recipe =
+            Synthetic { pattern: Pattern::Xor, rows: 200, columns: 10, seed, ..Synthetic::default() };
+        let planted = recipe.make().unwrap();
+        let method = Nca { search: NcaSearch::Gradient, ..Nca::default() };
+        for count in [FeatureCount::Auto, FeatureCount::Count(2)] {
+            let found = select(&method, &planted.data, count);
+            let (mut selected, mut relevant) = (found.selected().to_vec(), planted.relevant.clone());
+            selected.sort_unstable();
+            relevant.sort_unstable();
+            assert_eq!(selected, relevant, "{seed}");
+            assert!(relevant.iter().all(|&f| found.scores[f] > 0.1));
+            assert_eq!(found.coef.unwrap().dim(), (10, 1));
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let data = example(120, true, 6);
+    for search in [NcaSearch::Forward, NcaSearch::Gradient] {
+        let method = Nca { search, ..Nca::default() };
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| select(&method, &data, FeatureCount::Count(3)))
+        };
+        assert_eq!(run(1), run(2));
+    }
 }
