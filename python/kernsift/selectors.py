@@ -147,7 +147,7 @@ class NCASelector(BaseTargetSelector):
     selected features. Each step adds the feature that leaves the least leave-one-out loss: the log loss of
     the class with equally weighted classes, or the squared error relative to the variance. The loss counts
     errors that remain, so redundant features are not selected. The bandwidth of the kernel is chosen after
-    each step. Then selected features are exchanged for others while that decreases the loss.
+    each step.
 
     `scores_` is the decrease of the loss when a feature was added, or the increase without it. With few
     samples the search is averaged over subsamples, and `scores_` is the mean of one over the root of the
@@ -192,7 +192,7 @@ class NCASelector(BaseTargetSelector):
         n_features_to_select: int | float | None = None,
         *,
         search: str = "forward",
-        swaps: bool = True,
+        swaps: bool = False,
         n_subsamples: int | None = None,
         target_type: str = "auto",
         standardize: bool = True,

@@ -44,7 +44,7 @@ CHECKED = [
     kernsift.FOHSIC(),
     kernsift.FOHSIC(n_features_to_select=1, estimator="unbiased", gamma=0.5),
     kernsift.NCASelector(),
-    kernsift.NCASelector(n_features_to_select=1, search="gradient", swaps=False, n_subsamples=2),
+    kernsift.NCASelector(n_features_to_select=1, search="gradient", swaps=True, n_subsamples=2),
     kernsift.BAHSIC(),
     kernsift.BAHSIC(n_features_to_select=1, form="fast", step=0.5, target_kernel="delta"),
     kernsift.HSICLasso(),

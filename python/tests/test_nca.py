@@ -31,7 +31,7 @@ def least(X, y, columns, continuous):
 @pytest.mark.parametrize("continuous", [False, True])
 def test_forward_steps_are_those_of_a_naive_search(continuous):
     X, y, _ = make_synthetic("ring", n_samples=120, n_features=12, continuous=continuous, random_state=3)
-    selector = NCASelector(4, swaps=False, n_subsamples=0, standardize=False).fit(X, y)
+    selector = NCASelector(4, n_subsamples=0, standardize=False).fit(X, y)
     chosen, reached, bandwidth = [], [], 1.0
     for _ in range(4):
         values = {j: loss(X, y, [*chosen, j], bandwidth, continuous) for j in range(12) if j not in chosen}
@@ -46,8 +46,8 @@ def test_forward_steps_are_those_of_a_naive_search(continuous):
 
 def test_swaps_decrease_the_loss():
     X, y, _ = make_synthetic("xor-ring", n_samples=150, n_features=12, random_state=1)
-    forward = NCASelector(4, swaps=False, n_subsamples=0).fit(X, y)
-    swapped = NCASelector(4, n_subsamples=0).fit(X, y)
+    forward = NCASelector(4, n_subsamples=0).fit(X, y)
+    swapped = NCASelector(4, swaps=True, n_subsamples=0).fit(X, y)
     assert swapped.path_.objective[-1] <= forward.path_.objective[-1]
 
 

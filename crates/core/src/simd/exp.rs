@@ -9,6 +9,9 @@ use super::sums::reduce;
 
 /// Number of partial sums of [`gaussian_sum_f32`].
 pub const F32_LANES: usize = 32;
+/// Number of partial sums of [`add_scaled_and_dot_f32`] and [`add_gaussian_products_f32`]: with more of them the loop runs out
+/// of registers.
+pub const F32_SUM_LANES: usize = LANES;
 /// Relative error bound of a kernel value in [`gaussian_sum_f32`]: four roundings in the polynomial, and four more where
 /// multiplications and additions round separately.
 pub const F32_KERNEL_ERROR: f64 = 8.0 * F32_UNIT_ROUNDOFF;
@@ -150,14 +153,14 @@ vectorized! {
 }
 
 vectorized! {
-    /// `sums[j] += weight w[j]`; returns `sum_j weights[j] w[j]`, with [`F32_LANES`] partial sums.
+    /// `sums[j] += weight w[j]`; returns `sum_j weights[j] w[j]`, with [`F32_SUM_LANES`] partial sums.
     pub fn add_scaled_and_dot_f32(w: &[f32], weights: &[f32], weight: f32, sums: &mut [f32]) -> f64 {
-        let (blocks, rest) = w.as_chunks::<F32_LANES>();
-        let (weight_blocks, weight_rest) = weights.as_chunks::<F32_LANES>();
-        let (sum_blocks, sum_rest) = sums.as_chunks_mut::<F32_LANES>();
-        let mut lanes = [0.0_f32; F32_LANES];
+        let (blocks, rest) = w.as_chunks::<LANES>();
+        let (weight_blocks, weight_rest) = weights.as_chunks::<LANES>();
+        let (sum_blocks, sum_rest) = sums.as_chunks_mut::<LANES>();
+        let mut lanes = [0.0_f32; LANES];
         for ((w, v), s) in blocks.iter().zip(weight_blocks).zip(sum_blocks) {
-            for i in 0..F32_LANES {
+            for i in 0..LANES {
                 lanes[i] = multiply_add_f32::<FMA>(v[i], w[i], lanes[i]);
                 s[i] = multiply_add_f32::<FMA>(weight, w[i], s[i]);
             }
@@ -166,7 +169,41 @@ vectorized! {
             *lane = multiply_add_f32::<FMA>(*v, *w, *lane);
             *s = multiply_add_f32::<FMA>(weight, *w, *s);
         }
-        lanes.iter().map(|&lane| f64::from(lane)).sum()
+        reduce(lanes.map(f64::from))
+    }
+}
+
+vectorized! {
+    /// [`gaussian_products_f32`] and [`add_scaled_and_dot_f32`] at once, without storing the products.
+    pub fn add_gaussian_products_f32(
+        base: &[f32],
+        x: &[f32],
+        place: (f32, f32),
+        weights: &[f32],
+        weight: f32,
+        sums: &mut [f32],
+    ) -> f64 {
+        let (z, scale) = place;
+        let product = |b: f32, x: f32| b * power_of_two::<FMA>(raised((x - z) * scale * (x - z)));
+        let (base, base_rest) = base.as_chunks::<LANES>();
+        let (x, x_rest) = x.as_chunks::<LANES>();
+        let (weights, weights_rest) = weights.as_chunks::<LANES>();
+        let (sums, sums_rest) = sums.as_chunks_mut::<LANES>();
+        let mut lanes = [0.0_f32; LANES];
+        for (((b, x), v), s) in base.iter().zip(x).zip(weights).zip(sums) {
+            for i in 0..LANES {
+                let w = product(b[i], x[i]);
+                lanes[i] = multiply_add_f32::<FMA>(v[i], w, lanes[i]);
+                s[i] = multiply_add_f32::<FMA>(weight, w, s[i]);
+            }
+        }
+        let rest = base_rest.iter().zip(x_rest).zip(weights_rest).zip(sums_rest);
+        for (lane, (((b, x), v), s)) in lanes.iter_mut().zip(rest) {
+            let w = product(*b, *x);
+            *lane = multiply_add_f32::<FMA>(*v, w, *lane);
+            *s = multiply_add_f32::<FMA>(weight, w, *s);
+        }
+        reduce(lanes.map(f64::from))
     }
 }
 
@@ -341,6 +378,10 @@ mod tests {
             power_products_f32(&base, &mut again);
             let mut sums = vec![1.0; n];
             let sum = add_scaled_and_dot_f32(&products, &weights, 2.0, &mut sums);
+            let mut fused = vec![1.0; n];
+            // The same operations in the same order.
+            assert_eq!(add_gaussian_products_f32(&base, &x, (z, scale), &weights, 2.0, &mut fused), sum);
+            assert_eq!(fused, sums);
             let exact =
                 |j: usize| f64::from(base[j]) * (f64::from(scale) * f64::from(x[j] - z).powi(2)).exp2();
             // Each kernel value, three roundings of its exponent, which is above -1, and a product of two numbers below 1.

@@ -145,6 +145,16 @@ pub(super) enum RoughKernel<'a> {
 }
 
 impl RoughKernel<'_> {
+    /// For a single column: its scaled values of the landmarks, and the value of query row `i` with the scale.
+    pub fn single(&self, i: usize) -> Option<(&[f32], (f32, f32))> {
+        match self {
+            Self::Columns([column], scales) => {
+                Some((column.scaled.landmarks(), (column.scaled.queries[i], scales[0])))
+            }
+            _ => None,
+        }
+    }
+
     /// Writes `base` times the kernel values of query row `i` and the first landmarks to `out`.
     pub fn products(&self, i: usize, base: &[f32], out: &mut [f32]) {
         match self {

@@ -54,7 +54,8 @@ impl Forward {
             ctx.step("NCA", found.steps.len(), most)?;
             let members = found.order();
             let bandwidth = found.steps.last().map_or(FIRST_BANDWIDTH, |step| step.bandwidth);
-            let choice = choose(problem, &members, &remaining, bandwidth, ctx)?;
+            let choice = choose(problem, &members, &remaining, bandwidth, f64::INFINITY, ctx)?;
+            let Some(choice) = choice else { break };
             remaining.retain(|&f| f != choice.winner);
             let step = Step::new(problem, &members, choice.winner, choice.ranked, ctx)?;
             found.steps.push(step);
@@ -130,15 +131,16 @@ struct Choice {
     ranked: Vec<usize>,
 }
 
-/// The candidate that gives the set the least loss. If several separate the classes, the loss at the largest bandwidth
-/// decides; ties are broken by column order.
+/// The candidate that gives the set the least loss, if it is at most `limit`. If several separate the classes, the loss
+/// at the largest bandwidth decides; ties are broken by column order.
 fn choose(
     problem: &Problem,
     members: &[usize],
     candidates: &[usize],
     bandwidth: usize,
+    limit: f64,
     ctx: &Context,
-) -> Result<Choice> {
+) -> Result<Option<Choice>> {
     let gamma = 1.0 / (BANDWIDTHS[bandwidth] * (members.len() + 1) as f64);
     let separated = problem.goal.separated();
     let mut ranked: Vec<(f64, usize)>;
@@ -146,13 +148,16 @@ fn choose(
     if candidates.len() > MIN_CANDIDATES {
         let estimates = Rough::new(problem, members, gamma, ctx)?.with_each(candidates, ctx)?;
         ranked = estimates.iter().zip(candidates).map(|(estimate, &f)| (estimate.loss, f)).collect();
-        let bound = estimates.iter().map(|e| e.loss + e.error).fold(f64::INFINITY, f64::min).max(separated);
+        let bound = estimates.iter().map(|e| e.loss + e.error).fold(limit, f64::min).max(separated);
         let may_win = estimates.iter().map(|e| e.loss - e.error <= bound);
         contenders =
             candidates.iter().zip(may_win).filter(|(_, may_win)| *may_win).map(|(&f, _)| f).collect();
     } else {
         ranked = vec![];
         contenders = candidates.to_vec();
+    }
+    if contenders.is_empty() {
+        return Ok(None);
     }
     let losses = problem.with_each(members, &contenders, ctx)?;
     if ranked.is_empty() {
@@ -166,7 +171,8 @@ fn choose(
     let best = (1..contenders.len()).fold(0, |best, at| if order(at, best).is_lt() { at } else { best });
     let winner = contenders[best];
     ranked.sort_by(|a, b| (a.1 != winner).cmp(&(b.1 != winner)).then(a.0.total_cmp(&b.0)));
-    Ok(Choice { winner, losses: losses[best], ranked: ranked.into_iter().map(|(_, f)| f).collect() })
+    let ranked = ranked.into_iter().map(|(_, f)| f).collect();
+    Ok((losses[best][bandwidth] <= limit).then_some(Choice { winner, losses: losses[best], ranked }))
 }
 
 /// Exchanges features of a set for features of the pool while that decreases the loss.
@@ -189,8 +195,8 @@ pub(super) fn swapped(
         }
         let mut members = set.clone();
         members.remove(at);
-        let choice = choose(problem, &members, &candidates, bandwidth, ctx)?;
-        if choice.losses[bandwidth] < (1.0 - MIN_DECREASE) * loss {
+        let limit = (1.0 - MIN_DECREASE) * loss;
+        if let Some(choice) = choose(problem, &members, &candidates, bandwidth, limit, ctx)? {
             set[at] = choice.winner;
             (bandwidth, loss) = least(choice.losses);
             failures = 0;

@@ -147,6 +147,11 @@ impl Goal {
         }
     }
 
+    /// Whether a landmark adds to one slot only.
+    pub fn has_separate_slots(&self) -> bool {
+        matches!(self.kind, Kind::Classes { .. })
+    }
+
     /// The loss of query row `i` from its sums.
     pub fn loss(&self, i: usize, sums: [f64; 2]) -> f64 {
         match &self.kind {

@@ -40,8 +40,8 @@ impl Nca {
         data.need_complete(NAME)?;
         Goal::check(data, NAME)?;
         Problem::check(data)?;
-        let candidates = candidates(data, ctx)?;
         let rows = sorted_rows(data);
+        let candidates = candidates(data, &rows, ctx)?;
         let n = rows.len();
         let ctx = &ctx.hold(
             format!("{NAME}'s copy of the features"),
@@ -71,8 +71,9 @@ impl Selector for Nca {
         true
     }
 
+    /// Swaps and averages over subsamples depend on the number of features.
     fn nested(&self) -> bool {
-        false
+        self.search == NcaSearch::Forward && !self.swaps && matches!(self.n_subsamples, Some(0 | 1))
     }
 
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {

@@ -46,7 +46,7 @@ pub(super) fn sorted_rows(data: &Dataset) -> Vec<usize> {
 }
 
 /// Positions of about `most` rows, evenly spaced in every class.
-fn spread(data: &Dataset, rows: &[usize], most: usize) -> Vec<usize> {
+pub(super) fn spread(data: &Dataset, rows: &[usize], most: usize) -> Vec<usize> {
     if rows.len() <= most {
         return (0..rows.len()).collect();
     }

@@ -1,13 +1,17 @@
 //! Losses in single precision, with bounds on their errors.
 
+use super::cells::RoughKernel;
 use super::problem::Problem;
 use crate::context::Context;
 use crate::error::Result;
-use crate::simd::{F32_LANES, F32_MIN_FACTOR, F32_UNIT_ROUNDOFF, add_scaled_and_dot_f32, exp_scaled};
+use crate::simd::{
+    F32_MIN_FACTOR, F32_SUM_LANES, F32_UNIT_ROUNDOFF, add_gaussian_products_f32, add_scaled_and_dot_f32,
+    exp_scaled,
+};
 use rayon::prelude::*;
 
 /// Values summed in single precision before the sum continues in double.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 1024;
 /// Rows that add to the sums of other rows in single precision before these continue in double.
 const FLUSH_ROWS: usize = 64;
 
@@ -109,9 +113,9 @@ impl<'a> Rough<'a> {
         let mut from = 0;
         for i in 0..problem.n() {
             let len = row_len(problem, i);
-            kernel.products(i, &self.base[from..from + len], &mut space.kernel[..len]);
+            let base = &self.base[from..from + len];
             from += len;
-            self.add_row(i, len, space);
+            self.add_row(i, base, &kernel, space);
             if (i + 1) % FLUSH_ROWS == 0 && problem.is_symmetric() {
                 space.flush();
             }
@@ -120,7 +124,7 @@ impl<'a> Rough<'a> {
             space.flush();
         }
         // Rounding of the base, the product, the weight, and one for each addition.
-        let additions = (BLOCK / F32_LANES + FLUSH_ROWS) as f64;
+        let additions = (BLOCK / F32_SUM_LANES + FLUSH_ROWS) as f64;
         let relative = relative + F32_UNIT_ROUNDOFF * (3.0 + additions);
         let goal = &problem.goal;
         let mut estimate = Estimate { loss: 0.0, error: 0.0 };
@@ -132,22 +136,27 @@ impl<'a> Rough<'a> {
     }
 
     /// Adds the kernel values of row `i` to its sums and to those of earlier rows.
-    fn add_row(&self, i: usize, len: usize, space: &mut Space) {
+    fn add_row(&self, i: usize, base: &[f32], kernel: &RoughKernel, space: &mut Space) {
         let goal = &self.problem.goal;
-        for segment in goal.segments(i, len) {
+        let single = kernel.single(i).filter(|_| goal.has_separate_slots());
+        if single.is_none() {
+            kernel.products(i, base, &mut space.kernel[..base.len()]);
+        }
+        for segment in goal.segments(i, base.len()) {
             let weights = goal.rough_weights(segment.slot);
             // Without symmetry nothing is added to other rows.
             let own_weight = if self.problem.is_symmetric() { weights[i] } else { 0.0 };
-            let mut at = segment.at.start;
-            while at < segment.at.end {
-                let block = at..segment.at.end.min(at + BLOCK);
-                at = block.end;
-                space.sums[i][segment.slot] += add_scaled_and_dot_f32(
-                    &space.kernel[block.clone()],
-                    &weights[block.clone()],
-                    own_weight,
-                    &mut space.partial[segment.slot][block],
-                );
+            let mut start = segment.at.start;
+            while start < segment.at.end {
+                let at = start..segment.at.end.min(start + BLOCK);
+                start = at.end;
+                let (weights, sums) = (&weights[at.clone()], &mut space.partial[segment.slot][at.clone()]);
+                space.sums[i][segment.slot] += match single {
+                    Some((x, place)) => {
+                        add_gaussian_products_f32(&base[at.clone()], &x[at], place, weights, own_weight, sums)
+                    }
+                    None => add_scaled_and_dot_f32(&space.kernel[at], weights, own_weight, sums),
+                };
             }
         }
     }

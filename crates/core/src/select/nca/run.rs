@@ -15,15 +15,15 @@ use crate::select::selector::{PathPoint, Selection};
 use ndarray::Array2;
 
 /// Swaps consider this many of the features that were best in the last step.
-const SWAP_POOL: usize = 64;
+const SWAP_POOL: usize = 24;
 /// Searches on subsamples consider this many of the features that were best in each step.
-const SUBSAMPLE_POOL: usize = 32;
+const SUBSAMPLE_POOL: usize = 16;
 /// Below this many rows the search is always averaged over subsamples.
 const FEW_ROWS: usize = 100;
 /// Above this many rows it is averaged only on request.
 const MANY_ROWS: usize = 4000;
 /// The search is averaged if searches on subsamples find less than this fraction of its features.
-const STEADY: f64 = 0.6;
+const STEADY: f64 = 0.7;
 
 /// A search and what is computed from it for several numbers of features.
 pub(super) struct Run<'a> {
@@ -146,11 +146,15 @@ impl<'a> Run<'a> {
             Some(subsamples) => subsamples,
             none => none.insert(new_subsamples(self.data, self.rows, self.problem, &self.forward, ctx)?),
         };
-        if self.method.n_subsamples.is_none()
-            && self.rows.len() >= FEW_ROWS
-            && subsamples.agreement(&features, ctx)? >= STEADY
-        {
-            return Ok(None);
+        if self.method.n_subsamples.is_none() && self.rows.len() >= FEW_ROWS {
+            let agreement = subsamples.agreement(&features, ctx)?;
+            if agreement >= STEADY {
+                return Ok(None);
+            }
+            let percent = (100.0 * agreement).round();
+            ctx.note(format!(
+                "{NAME}: averaged, because searches on subsamples find {percent} % of the features"
+            ));
         }
         subsamples.scores(self.data.d(), chosen.len(), n, ctx).map(Some)
     }

@@ -32,8 +32,9 @@ crate::parameters! {
     /// Each step adds the feature with the least loss; then $h$ becomes the best of 1/4, 1/2, 1 and 2 for the set. Candidates
     /// are evaluated in single precision with a bound on the error, and in double precision if they may be the best.
     /// If several candidates separate the classes, the loss at the largest $h$ decides; ties are broken by column
-    /// order. A feature of several columns, such as a category, counts as one. Then selected features are exchanged for
-    /// others while that decreases the loss (`swaps`), so a smaller set need not be part of a larger one.
+    /// order. A feature of several columns, such as a category, counts as one. On request (`swaps`) selected features are then
+    /// exchanged for others while that decreases the loss. A smaller loss is not always a smaller error: on small noisy
+    /// data sets swaps fit the noise.
     ///
     /// With few rows the search depends on single rows. It is then repeated on subsamples of four fifths of the rows
     /// (`n_subsamples`), and a feature scores the mean of one over the root of its place, 0 where it is not selected.
@@ -63,7 +64,7 @@ crate::parameters! {
         /// How features are searched.
         pub search: NcaSearch = NcaSearch::Forward;
         /// Whether to exchange selected features for others after the last step.
-        pub swaps: bool = true;
+        pub swaps: bool = false;
         /// Number of subsamples over which the search is averaged, 0 for none; none averages over 20 if there are fewer than 100
         /// rows or if searches on subsamples disagree.
         pub n_subsamples: Option<usize> = None, between(0, 1000);

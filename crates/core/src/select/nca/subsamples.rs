@@ -12,7 +12,7 @@ const LEFT_OUT: usize = 5;
 /// Number of subsamples of the average.
 pub(super) const N_AVERAGED: usize = 20;
 /// Number of subsamples from which to conclude how steady the search is.
-pub(super) const N_CHECKED: usize = 4;
+pub(super) const N_CHECKED: usize = 3;
 
 /// Searches on subsamples.
 pub(super) struct Subsamples<'a> {
