@@ -31,18 +31,25 @@ const ROWS: usize = 16;
 /// The rows that a search uses: in the order of the target and then of their values, so that results do not depend on
 /// the order of the data.
 pub(super) fn sorted_rows(data: &Dataset) -> Vec<usize> {
-    let x = data.x();
     let by_target = |a: usize, b: usize| match data.target() {
         Target::Classes(classes) => classes.codes[a].cmp(&classes.codes[b]),
-        Target::Continuous(y) => y[a].total_cmp(&y[b]),
+        Target::Continuous(y) => by_number(y[a], y[b]),
         Target::None => Ordering::Equal,
     };
-    let by_values = |a: usize, b: usize| {
-        (0..x.d()).map(|j| x.get(a, j).total_cmp(&x.get(b, j))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-    };
     let mut rows: Vec<usize> = (0..data.n()).collect();
-    rows.sort_by(|&a, &b| by_target(a, b).then_with(|| by_values(a, b)));
+    rows.sort_by(|&a, &b| by_target(a, b).then_with(|| by_values(data, a, b)));
     spread(data, &rows, MAX_QUERIES).into_iter().map(|at| rows[at]).collect()
+}
+
+/// Orders rows by their values.
+pub(super) fn by_values(data: &Dataset, a: usize, b: usize) -> Ordering {
+    let x = data.x();
+    (0..x.d()).map(|j| by_number(x.get(a, j), x.get(b, j))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Orders finite numbers; zeros of both signs are equal.
+fn by_number(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
 }
 
 /// Positions of about `most` rows, evenly spaced in every class.

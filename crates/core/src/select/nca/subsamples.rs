@@ -1,11 +1,12 @@
 //! Searches on subsamples of rows, whose average is steadier than one search.
 
 use super::forward::Forward;
-use super::problem::{Problem, strata};
+use super::problem::{Problem, by_values, strata};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target};
 use crate::error::Result;
 use crate::random::Rng;
+use std::ops::Range;
 
 /// Every subsample leaves out one of this many rows.
 const LEFT_OUT: usize = 5;
@@ -72,11 +73,17 @@ fn subsample(data: &Dataset, rows: &[usize], number: usize, seed: u64) -> Vec<us
     let mut rng = Rng::stream(seed, &format!("NCA subsample {number}"));
     let mut kept = vec![];
     if let Target::Classes(_) = data.target() {
-        for at in strata(data, rows) {
-            let n_kept = at.len() - at.len() / LEFT_OUT;
-            kept.extend(rng.sample(at.len(), n_kept).into_iter().map(|k| rows[at.start + k]));
+        // Draws do not depend on the names of classes: they are made in the order of their first rows.
+        let mut classes: Vec<(Range<usize>, Vec<usize>)> =
+            strata(data, rows).into_iter().map(|at| (at, vec![])).collect();
+        classes.sort_by(|(a, _), (b, _)| by_values(data, rows[a.start], rows[b.start]));
+        for (at, drawn) in &mut classes {
+            *drawn = rng.sample(at.len(), at.len() - at.len() / LEFT_OUT);
         }
-        return kept;
+        classes.sort_by_key(|(at, _)| at.start);
+        let of_class =
+            |(at, drawn): (Range<usize>, Vec<usize>)| drawn.into_iter().map(move |k| rows[at.start + k]);
+        return classes.into_iter().flat_map(of_class).collect();
     }
     for part in rows.chunks(LEFT_OUT) {
         let out = if part.len() == LEFT_OUT { rng.below(LEFT_OUT) } else { LEFT_OUT };
