@@ -9,7 +9,7 @@ import kernsift
 GROUPS = {
     "Feature selectors": [
         *("FisherScore", "MutualInformation", "InformationGain", "ChiSquared", "HSICLasso", "HSFS", "BAHSIC"),
-        *("FOHSIC", "ReliefF", "SVMRFE", "L1SVM", "LDFS", "FFS", "LaplacianScore", "PFS"),
+        *("FOHSIC", "NCASelector", "ReliefF", "SVMRFE", "L1SVM", "LDFS", "FFS", "LaplacianScore", "PFS"),
     ],
     "Bases of kernel space": [
         "KOBL",

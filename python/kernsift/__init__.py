@@ -57,7 +57,7 @@ from kernsift.plots import (
     plot_residuals,
     plot_scores,
 )
-from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
+from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, NCASelector, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 from kernsift.tables import Inspection, inspect
 from kernsift.transforms import HSFS, LDFS, PFS
@@ -97,6 +97,7 @@ __all__ = [
     "LinearSVC",
     "Mahalanobis",
     "MutualInformation",
+    "NCASelector",
     "OnColumns",
     "OnFeature",
     "Polynomial",

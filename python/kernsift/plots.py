@@ -30,7 +30,7 @@ from kernsift._selector import FeatureSelectorMixin
 from kernsift.dependence import BAHSIC, FOHSIC
 from kernsift.design import KernelDesign
 from kernsift.learners import KernelLearner
-from kernsift.selectors import SVMRFE
+from kernsift.selectors import SVMRFE, NCASelector
 from kernsift.transforms import HSFS
 
 __all__ = [
@@ -128,7 +128,7 @@ def plot_path(estimator: Any, ax: Any = None, *, max_features: int = 10) -> Any:
     Parameters
     ----------
     estimator : estimator
-        A fitted selector with `path_`: HSFS, LDFS, PFS, HSICLasso, FOHSIC or BAHSIC.
+        A fitted selector with `path_`: HSFS, LDFS, PFS, HSICLasso, FOHSIC, BAHSIC or NCASelector.
     {ax}
     max_features : int, default=10
         Maximum number of features in the legend, best first; the others are gray.
@@ -147,7 +147,7 @@ def plot_path(estimator: Any, ax: Any = None, *, max_features: int = 10) -> Any:
     >>> ax.get_xlabel()
     'penalty'
     """
-    path = _needs(estimator, "path_", "HSFS, LDFS, PFS, HSICLasso, FOHSIC, BAHSIC")
+    path = _needs(estimator, "path_", "HSFS, LDFS, PFS, HSICLasso, FOHSIC, BAHSIC, NCASelector")
     order, scores, names = selected_scores(estimator)
     named = order[:max_features].tolist()
     weights = np.zeros((len(path.strength), len(scores)))
@@ -162,7 +162,7 @@ def plot_path(estimator: Any, ax: Any = None, *, max_features: int = 10) -> Any:
         ax.plot(
             path.strength, weights[:, j], marker=marker, label=legend_label(names[j]), **line_style(place)
         )
-    by_number = isinstance(estimator, FOHSIC | BAHSIC)
+    by_number = isinstance(estimator, FOHSIC | BAHSIC | NCASelector)
     by_radius = isinstance(estimator, HSFS) and estimator.form == "constrained"
     ax.set_xlabel("number of features" if by_number else "radius" if by_radius else "penalty")
     ax.set_ylabel("contribution of the feature" if by_number else "weight of the feature")

@@ -30,6 +30,7 @@ from kernsift import (
     KernelGramSchmidt,
     KernelPCA,
     KernelSpaceSelector,
+    NCASelector,
     XingMetric,
     plot_error_curve,
     plot_kernels,
@@ -150,6 +151,7 @@ class TestCurves:
             (HSICLasso(3), "penalty"),
             (FOHSIC(3), "number of features"),
             (BAHSIC(3), "number of features"),
+            (NCASelector(3), "number of features"),
         ],
         ids=str,
     )

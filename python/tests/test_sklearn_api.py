@@ -36,6 +36,7 @@ from kernsift import (
     LaplacianScore,
     Linear,
     MutualInformation,
+    NCASelector,
     ReliefF,
     gram,
 )
@@ -58,6 +59,7 @@ ESTIMATORS = [
     LDFS(n_features_to_select=4),
     PFS(n_features_to_select=4),
     FOHSIC(n_features_to_select=4),
+    NCASelector(n_features_to_select=4),
     BAHSIC(n_features_to_select=4),
     HSICLasso(n_features_to_select=4),
     KernelDesign(gamma1=1e-3, gamma2=1e-4, random_state=1),

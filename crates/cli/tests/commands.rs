@@ -297,6 +297,7 @@ fn lists_of_methods_and_data_sets() {
         "fohsic",
         "bahsic",
         "hsic-lasso",
+        "nca",
         "ldfs",
         "pfs",
     ];

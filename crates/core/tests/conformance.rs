@@ -527,7 +527,7 @@ fn relevant_features_come_first() {
     for seed in 0..5 {
         // Univariate scores detect an additive effect, also on a continuous target if they support it.
         let univariate = ["fisher", "relief", "information-gain", "mutual-information", "chi-squared"];
-        for name in univariate.into_iter().chain(["fohsic", "bahsic", "hsic-lasso", "ldfs"]) {
+        for name in univariate.into_iter().chain(["fohsic", "nca", "bahsic", "hsic-lasso", "ldfs"]) {
             // Relief uses distances over all features; with fifty the two relevant ones are masked by noise.
             let columns = if name == "relief" { 8 } else { 50 };
             assert!(finds(name, Pattern::Linear, columns, false, seed), "{name} {seed}");
@@ -535,7 +535,7 @@ fn relevant_features_come_first() {
             assert!(!regression || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
         }
         // A ring does not change class means, but bins and neighbors detect it.
-        for name in ["information-gain", "mutual-information", "chi-squared", "fohsic", "hsic-lasso"] {
+        for name in ["information-gain", "mutual-information", "chi-squared", "fohsic", "nca", "hsic-lasso"] {
             assert!(finds(name, Pattern::Ring, 30, false, seed), "{name} {seed}");
         }
         assert!(!finds("fisher", Pattern::Ring, 30, false, seed), "{seed}");

@@ -167,6 +167,7 @@ const HUGE_SELECTORS: &[&str] = &[
     r#"{"method": "hsic-lasso", "block_size": HUGE}"#,
     r#"{"method": "hsic-lasso", "block_size": 2, "permutations": HUGE}"#,
     r#"{"method": "hsic-lasso", "block_size": 60, "permutations": HUGE}"#,
+    r#"{"method": "nca", "n_subsamples": HUGE}"#,
     r#"{"method": "svm-rfe", "step": 100000000000000}"#,
     r#"{"method": "svm-rfe", "max_iter": HUGE}"#,
     r#"{"method": "l1-svm", "max_iter": HUGE}"#,

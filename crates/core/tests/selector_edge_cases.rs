@@ -4,8 +4,8 @@ use crate::all_methods::sparse;
 use kernsift::data::{Classes, Dataset, Target};
 use kernsift::internals::Rng;
 use kernsift::select::{
-    Approximation, Bahsic, Elimination, FeatureCount, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs,
-    Selector, SelectorMethod,
+    Approximation, Bahsic, Elimination, FeatureCount, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Nca,
+    NcaSearch, Pfs, Selector, SelectorMethod,
 };
 use kernsift::{Context, dependence::Estimator};
 use ndarray::Array2;
@@ -21,6 +21,8 @@ fn methods() -> Vec<SelectorMethod> {
         SelectorMethod::Bahsic(Bahsic { form: Elimination::Fast, step: 0.9, ..Bahsic::default() }),
         SelectorMethod::HsicLasso(HsicLasso::default()),
         SelectorMethod::HsicLasso(HsicLasso { block_size: Some(2), ..HsicLasso::default() }),
+        SelectorMethod::Nca(Nca::default()),
+        SelectorMethod::Nca(Nca { search: NcaSearch::Gradient, ..Nca::default() }),
         SelectorMethod::Pfs(Pfs::default()),
         SelectorMethod::Pfs(Pfs { n_components: Some(2), ..Pfs::default() }),
     ];

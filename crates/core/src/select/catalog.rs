@@ -12,6 +12,7 @@ use super::l1_svm::L1Svm;
 use super::laplacian::LaplacianScore;
 use super::ldfs::Ldfs;
 use super::mutual::MutualInformation;
+use super::nca::Nca;
 use super::pfs::Pfs;
 use super::relief::Relief;
 use super::selector::{FeatureCount, Selection, Selector};
@@ -38,6 +39,7 @@ family! {
         Fohsic(Fohsic): INFO => Fohsic::default();
         Bahsic(Bahsic): INFO => Bahsic::default();
         HsicLasso(HsicLasso): INFO => HsicLasso::default();
+        Nca(Nca): INFO => Nca::default();
         Ldfs(Ldfs): INFO => Ldfs::default();
         Pfs(Pfs): INFO => Pfs::default();
     }

@@ -9,6 +9,9 @@ use super::sums::reduce;
 
 /// Number of partial sums of [`gaussian_sum_f32`].
 pub const F32_LANES: usize = 32;
+/// Number of partial sums of [`add_scaled_and_dot_f32`] and [`add_gaussian_products_f32`]: with more of them the loop runs out
+/// of registers.
+pub const F32_SUM_LANES: usize = LANES;
 /// Relative error bound of a kernel value in [`gaussian_sum_f32`]: four roundings in the polynomial, and four more where
 /// multiplications and additions round separately.
 pub const F32_KERNEL_ERROR: f64 = 8.0 * F32_UNIT_ROUNDOFF;
@@ -108,18 +111,117 @@ vectorized! {
         let term = |w: f32, x: f32, sum: f32| {
             let exponent = (x - z) * scale * (x - z);
             let exponent = if exponent < F32_MIN_EXPONENT { F32_MIN_EXPONENT } else { exponent };
-            let shifted = exponent + F32_ROUND;
-            let r = exponent - (shifted - F32_ROUND);
-            let mut p = POWER_OF_TWO[0];
-            for coefficient in &POWER_OF_TWO[1..] {
-                p = multiply_add_f32::<FMA>(p, r, *coefficient);
-            }
-            let power = f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23));
-            multiply_add_f32::<FMA>(w, power, sum)
+            multiply_add_f32::<FMA>(w, power_of_two::<FMA>(exponent), sum)
         };
         let sums: [f32; F32_LANES] = sums_in_lanes(weights, x, term);
         sums.iter().map(|&sum| f64::from(sum)).sum()
     }
+}
+
+/// Exponents below this are raised to it in [`gaussian_products_f32`] and [`power_products_f32`], so that products of two
+/// such powers are normal numbers; subnormal ones are slow.
+const F32_MIN_FACTOR_EXPONENT: f32 = -60.0;
+/// The smallest power in [`gaussian_products_f32`] and [`power_products_f32`], `2^-60`.
+pub const F32_MIN_FACTOR: f32 = 1.0 / (1_u64 << 60) as f32;
+
+vectorized! {
+    /// `out[j] = base[j] 2^(scale (x[j] - z)^2)` with `scale < 0`: kernel values after adding a feature, in single precision.
+    /// Kernel values are at least [`F32_MIN_FACTOR`].
+    pub fn gaussian_products_f32(base: &[f32], x: &[f32], z: f32, scale: f32, out: &mut [f32]) {
+        for ((out, b), x) in out.iter_mut().zip(base).zip(x) {
+            *out = b * power_of_two::<FMA>(raised((x - z) * scale * (x - z)));
+        }
+    }
+}
+
+vectorized! {
+    /// `out[j] = base[j] 2^out[j]` for exponents up to 0. Powers are at least [`F32_MIN_FACTOR`].
+    pub fn power_products_f32(base: &[f32], out: &mut [f32]) {
+        for (out, b) in out.iter_mut().zip(base) {
+            *out = b * power_of_two::<FMA>(raised(*out));
+        }
+    }
+}
+
+vectorized! {
+    /// `sum[j] += scale (x[j] - z)^2` in single precision.
+    pub fn add_scaled_squares_f32(sum: &mut [f32], x: &[f32], z: f32, scale: f32) {
+        for (sum, x) in sum.iter_mut().zip(x) {
+            *sum = multiply_add_f32::<FMA>((x - z) * scale, x - z, *sum);
+        }
+    }
+}
+
+vectorized! {
+    /// `sums[j] += weight w[j]`; returns `sum_j weights[j] w[j]`, with [`F32_SUM_LANES`] partial sums.
+    pub fn add_scaled_and_dot_f32(w: &[f32], weights: &[f32], weight: f32, sums: &mut [f32]) -> f64 {
+        let (blocks, rest) = w.as_chunks::<LANES>();
+        let (weight_blocks, weight_rest) = weights.as_chunks::<LANES>();
+        let (sum_blocks, sum_rest) = sums.as_chunks_mut::<LANES>();
+        let mut lanes = [0.0_f32; LANES];
+        for ((w, v), s) in blocks.iter().zip(weight_blocks).zip(sum_blocks) {
+            for i in 0..LANES {
+                lanes[i] = multiply_add_f32::<FMA>(v[i], w[i], lanes[i]);
+                s[i] = multiply_add_f32::<FMA>(weight, w[i], s[i]);
+            }
+        }
+        for (lane, ((w, v), s)) in lanes.iter_mut().zip(rest.iter().zip(weight_rest).zip(sum_rest)) {
+            *lane = multiply_add_f32::<FMA>(*v, *w, *lane);
+            *s = multiply_add_f32::<FMA>(weight, *w, *s);
+        }
+        reduce(lanes.map(f64::from))
+    }
+}
+
+vectorized! {
+    /// [`gaussian_products_f32`] and [`add_scaled_and_dot_f32`] at once, without storing the products.
+    pub fn add_gaussian_products_f32(
+        base: &[f32],
+        x: &[f32],
+        place: (f32, f32),
+        weights: &[f32],
+        weight: f32,
+        sums: &mut [f32],
+    ) -> f64 {
+        let (z, scale) = place;
+        let product = |b: f32, x: f32| b * power_of_two::<FMA>(raised((x - z) * scale * (x - z)));
+        let (base, base_rest) = base.as_chunks::<LANES>();
+        let (x, x_rest) = x.as_chunks::<LANES>();
+        let (weights, weights_rest) = weights.as_chunks::<LANES>();
+        let (sums, sums_rest) = sums.as_chunks_mut::<LANES>();
+        let mut lanes = [0.0_f32; LANES];
+        for (((b, x), v), s) in base.iter().zip(x).zip(weights).zip(sums) {
+            for i in 0..LANES {
+                let w = product(b[i], x[i]);
+                lanes[i] = multiply_add_f32::<FMA>(v[i], w, lanes[i]);
+                s[i] = multiply_add_f32::<FMA>(weight, w, s[i]);
+            }
+        }
+        let rest = base_rest.iter().zip(x_rest).zip(weights_rest).zip(sums_rest);
+        for (lane, (((b, x), v), s)) in lanes.iter_mut().zip(rest) {
+            let w = product(*b, *x);
+            *lane = multiply_add_f32::<FMA>(*v, w, *lane);
+            *s = multiply_add_f32::<FMA>(weight, w, *s);
+        }
+        reduce(lanes.map(f64::from))
+    }
+}
+
+#[inline(always)]
+fn raised(exponent: f32) -> f32 {
+    if exponent < F32_MIN_FACTOR_EXPONENT { F32_MIN_FACTOR_EXPONENT } else { exponent }
+}
+
+/// `2^exponent` in single precision for exponents from [`F32_MIN_EXPONENT`] to 0.
+#[inline(always)]
+fn power_of_two<const FMA: bool>(exponent: f32) -> f32 {
+    let shifted = exponent + F32_ROUND;
+    let r = exponent - (shifted - F32_ROUND);
+    let mut p = POWER_OF_TWO[0];
+    for coefficient in &POWER_OF_TWO[1..] {
+        p = multiply_add_f32::<FMA>(p, r, *coefficient);
+    }
+    f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
 /// Partial sums of terms. The remaining terms are added to the first lanes: separate groups, as in `sum_of_terms`, would
@@ -260,6 +362,45 @@ mod tests {
             let single = gaussian_sum_f32(&weights, &x, z, scale);
             assert!((single - exact).abs() <= allowed, "{n}: {single}, exact {exact}");
         }
+    }
+
+    #[test]
+    fn f32_products_equal_plain_products() {
+        let mut rng = crate::random::Rng::new(10);
+        for n in [0, 1, 31, 32, 33, 100] {
+            let mut draw = || (0..n).map(|_| rng.uniform() as f32).collect::<Vec<f32>>();
+            let (base, x, weights) = (draw(), draw(), draw());
+            let (z, scale) = (0.5_f32, -3.0_f32);
+            let mut products = vec![0.0; n];
+            gaussian_products_f32(&base, &x, z, scale, &mut products);
+            let mut again = vec![0.0; n];
+            add_scaled_squares_f32(&mut again, &x, z, scale);
+            power_products_f32(&base, &mut again);
+            let mut sums = vec![1.0; n];
+            let sum = add_scaled_and_dot_f32(&products, &weights, 2.0, &mut sums);
+            let mut fused = vec![1.0; n];
+            // The same operations in the same order.
+            assert_eq!(add_gaussian_products_f32(&base, &x, (z, scale), &weights, 2.0, &mut fused), sum);
+            assert_eq!(fused, sums);
+            let exact =
+                |j: usize| f64::from(base[j]) * (f64::from(scale) * f64::from(x[j] - z).powi(2)).exp2();
+            // Each kernel value, three roundings of its exponent, which is above -1, and a product of two numbers below 1.
+            let allowed = F32_KERNEL_ERROR + 4.0 * F32_UNIT_ROUNDOFF;
+            for j in 0..n {
+                assert!((f64::from(products[j]) - exact(j)).abs() <= allowed, "{n} {j}");
+                assert!((f64::from(again[j]) - exact(j)).abs() <= allowed, "{n} {j}");
+                // One more rounding of a number below 4.
+                let added = 1.0 + 2.0 * f64::from(products[j]);
+                assert!((f64::from(sums[j]) - added).abs() <= 4.0 * F32_UNIT_ROUNDOFF, "{n} {j}");
+            }
+            let plain: f64 = (0..n).map(|j| f64::from(weights[j]) * f64::from(products[j])).sum();
+            // One rounding per addition to a partial sum of at most 4.
+            assert!((sum - plain).abs() <= 16.0 * 32.0 * F32_UNIT_ROUNDOFF, "{n}");
+        }
+        // Far values have the smallest power.
+        let mut far = [0.0];
+        gaussian_products_f32(&[1.0], &[1e30], -1e30, -1.0, &mut far);
+        assert!((f64::from(far[0] / F32_MIN_FACTOR) - 1.0).abs() <= F32_KERNEL_ERROR);
     }
 
     #[test]

@@ -25,7 +25,9 @@ pub use distances::{
     squared_distances, squared_distances_with_missing,
 };
 pub use exp::{
-    F32_KERNEL_ERROR, F32_LANES, F32_UNIT_ROUNDOFF, exp_scaled, gaussian_sum, gaussian_sum_f32, kernel_sum,
+    F32_KERNEL_ERROR, F32_LANES, F32_MIN_FACTOR, F32_SUM_LANES, F32_UNIT_ROUNDOFF, add_gaussian_products_f32,
+    add_scaled_and_dot_f32, add_scaled_squares_f32, exp_scaled, gaussian_products_f32, gaussian_sum,
+    gaussian_sum_f32, kernel_sum, power_products_f32,
 };
 pub use sums::{
     VOTERS, add_combination, add_scaled, add_scaled_and_square, count_votes, dot, dots, roots_and_inverses,

@@ -136,6 +136,11 @@ impl Headings {
             SelectorMethod::Fohsic(_) => {
                 Self { title: "path: HSIC as features are added", strength: None, value: "HSIC" }
             }
+            SelectorMethod::Nca(_) => Self {
+                title: "path: leave-one-out loss as features are added",
+                strength: None,
+                value: "loss",
+            },
             SelectorMethod::Bahsic(_) => {
                 Self { title: "path: HSIC as features are removed", strength: None, value: "HSIC" }
             }

@@ -1,0 +1,247 @@
+//! Rows, landmarks and features of a search, and the exact loss of sets of features.
+
+use super::cells::Cells;
+use super::goal::Goal;
+use super::settings::NAME;
+use crate::context::Context;
+use crate::data::{Dataset, Target};
+use crate::error::{Error, Result};
+use crate::simd::{dot, exp_scaled};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// The bandwidths $h$ from which the search chooses, each half of the next.
+pub(super) const BANDWIDTHS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
+/// The loss at each bandwidth.
+pub(super) type Losses = [f64; BANDWIDTHS.len()];
+/// The largest bandwidth.
+pub(super) const LARGEST: usize = BANDWIDTHS.len() - 1;
+
+/// Up to this many rows every row is compared with all others; more rows are compared with landmarks.
+const MAX_EXACT_ROWS: usize = 4000;
+const N_LANDMARKS: usize = 2000;
+/// Largest number of rows whose loss is computed.
+const MAX_QUERIES: usize = 20_000;
+/// A class keeps at least this many rows, if it has them, where rows are left out.
+const MIN_OF_CLASS: usize = 50;
+/// Rows per task.
+const ROWS: usize = 16;
+
+/// The rows that a search uses: in the order of the target and then of their values, so that results do not depend on
+/// the order of the data.
+pub(super) fn sorted_rows(data: &Dataset) -> Vec<usize> {
+    let by_target = |a: usize, b: usize| match data.target() {
+        Target::Classes(classes) => classes.codes[a].cmp(&classes.codes[b]),
+        Target::Continuous(y) => by_number(y[a], y[b]),
+        Target::None => Ordering::Equal,
+    };
+    let mut rows: Vec<usize> = (0..data.n()).collect();
+    rows.sort_by(|&a, &b| by_target(a, b).then_with(|| by_values(data, a, b)));
+    spread(data, &rows, MAX_QUERIES).into_iter().map(|at| rows[at]).collect()
+}
+
+/// Orders rows by their values.
+pub(super) fn by_values(data: &Dataset, a: usize, b: usize) -> Ordering {
+    let x = data.x();
+    (0..x.d()).map(|j| by_number(x.get(a, j), x.get(b, j))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Orders finite numbers; zeros of both signs are equal.
+fn by_number(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+}
+
+/// Positions of about `most` rows, evenly spaced in every class.
+pub(super) fn spread(data: &Dataset, rows: &[usize], most: usize) -> Vec<usize> {
+    if rows.len() <= most {
+        return (0..rows.len()).collect();
+    }
+    let fraction = most as f64 / rows.len() as f64;
+    let of_stratum = |at: Range<usize>| {
+        let kept = ((fraction * at.len() as f64).round() as usize).max(MIN_OF_CLASS.min(at.len()));
+        (0..kept).map(move |k| at.start + (2 * k + 1) * at.len() / (2 * kept))
+    };
+    strata(data, rows).into_iter().flat_map(of_stratum).collect()
+}
+
+/// Ranges of sorted rows with the same class; all rows in regression.
+pub(super) fn strata(data: &Dataset, rows: &[usize]) -> Vec<Range<usize>> {
+    let Target::Classes(classes) = data.target() else { return vec![0..rows.len()] };
+    let mut all: Vec<Range<usize>> = vec![];
+    for (at, &i) in rows.iter().enumerate() {
+        match all.last_mut() {
+            Some(last) if classes.codes[rows[last.start]] == classes.codes[i] => last.end = at + 1,
+            _ => all.push(at..at + 1),
+        }
+    }
+    all
+}
+
+/// Features with a loss for every set of them. Features are named by their position in `features`.
+pub(super) struct Problem {
+    /// The features of the data set.
+    pub features: Vec<usize>,
+    pub cells: Vec<Cells>,
+    pub goal: Goal,
+    /// The positions of the landmarks among the rows; `None` if all rows are landmarks.
+    landmarks: Option<Vec<usize>>,
+    n: usize,
+}
+
+impl Problem {
+    /// `rows` are in the order of [`sorted_rows`], `features` are features of the data.
+    pub fn new(data: &Dataset, rows: &[usize], features: Vec<usize>) -> Self {
+        let most = if rows.len() > MAX_EXACT_ROWS { N_LANDMARKS } else { rows.len() };
+        Self::with_landmarks(data, rows, features, most)
+    }
+
+    fn with_landmarks(data: &Dataset, rows: &[usize], features: Vec<usize>, most: usize) -> Self {
+        let landmarks = spread(data, rows, most);
+        let goal = Goal::new(data, rows, &landmarks);
+        let landmarks = (landmarks.len() < rows.len()).then_some(landmarks);
+        let groups = data.groups();
+        let cells = |&feature: &usize| {
+            let columns = groups.columns(feature).map(|j| rows.iter().map(|&i| data.x().get(i, j)).collect());
+            Cells::new(columns.collect(), landmarks.as_deref())
+        };
+        let cells = features.iter().map(cells).collect();
+        Self { features, cells, goal, landmarks, n: rows.len() }
+    }
+
+    /// Bytes of a problem with this many rows.
+    pub fn bytes(data: &Dataset, n: usize, features: &[usize]) -> f64 {
+        let m = if n > MAX_EXACT_ROWS { N_LANDMARKS } else { 0 };
+        let groups = data.groups();
+        let cells: f64 = features.iter().map(|&f| Cells::bytes(groups.columns(f).len(), n + m)).sum();
+        // Weights and ranges of rows.
+        cells + 64.0 * (n + m) as f64
+    }
+
+    /// Returns an error for features whose distances overflow.
+    pub fn check(data: &Dataset) -> Result<()> {
+        let (mean, std) = data.x().moments();
+        if mean.iter().chain(&std).any(|v| !(v.abs() <= 1e140)) {
+            let why = "distances between rows overflow; scale the features".into();
+            return Err(Error::Breakdown { step: NAME, why });
+        }
+        Ok(())
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of landmarks.
+    pub fn n_landmarks(&self) -> usize {
+        self.landmarks.as_ref().map_or(self.n, Vec::len)
+    }
+
+    /// Whether all rows are landmarks.
+    pub fn is_symmetric(&self) -> bool {
+        self.landmarks.is_none()
+    }
+
+    /// The landmark that row `i` is.
+    pub fn landmark_of(&self, i: usize) -> Option<usize> {
+        match &self.landmarks {
+            None => Some(i),
+            Some(landmarks) => landmarks.binary_search(&i).ok(),
+        }
+    }
+
+    /// The losses of `members` with each candidate added.
+    pub fn with_each(&self, members: &[usize], candidates: &[usize], ctx: &Context) -> Result<Vec<Losses>> {
+        let parts = self.over_rows(ctx, |at| {
+            let mut sums = vec![Losses::default(); candidates.len()];
+            let mut shared = vec![0.0; self.n_landmarks()];
+            for i in at {
+                shared.fill(0.0);
+                members.iter().for_each(|&f| self.cells[f].add_distances(i, &mut shared));
+                for (sum, &candidate) in sums.iter_mut().zip(candidates) {
+                    let mut distances = shared.clone();
+                    self.cells[candidate].add_distances(i, &mut distances);
+                    let losses = self.row_losses(i, distances, members.len() + 1);
+                    let share = self.goal.shares()[i];
+                    sum.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += share * loss);
+                }
+            }
+            sums
+        })?;
+        let mut total = vec![Losses::default(); candidates.len()];
+        for part in parts {
+            for (total, part) in total.iter_mut().zip(part) {
+                total.iter_mut().zip(part).for_each(|(total, part)| *total += part);
+            }
+        }
+        Ok(total)
+    }
+
+    /// The losses of each row for a set of features.
+    pub fn of_rows(&self, members: &[usize], ctx: &Context) -> Result<Vec<Losses>> {
+        let parts = self.over_rows(ctx, |at| {
+            let of_row = |i: usize| {
+                let mut distances = vec![0.0; self.n_landmarks()];
+                members.iter().for_each(|&f| self.cells[f].add_distances(i, &mut distances));
+                self.row_losses(i, distances, members.len())
+            };
+            at.map(of_row).collect::<Vec<Losses>>()
+        })?;
+        Ok(parts.concat())
+    }
+
+    /// The mean of losses of rows.
+    pub fn mean(&self, rows: &[Losses]) -> Losses {
+        let mut sums = Losses::default();
+        for (row, share) in rows.iter().zip(self.goal.shares()) {
+            sums.iter_mut().zip(row).for_each(|(sum, loss)| *sum += share * loss);
+        }
+        sums
+    }
+
+    fn over_rows<T: Send>(&self, ctx: &Context, part: impl Fn(Range<usize>) -> T + Sync) -> Result<Vec<T>> {
+        let starts: Vec<usize> = (0..self.n).step_by(ROWS).collect();
+        let one = |&from: &usize| {
+            ctx.check()?;
+            Ok(part(from..self.n.min(from + ROWS)))
+        };
+        starts.par_iter().map(one).collect()
+    }
+
+    /// The losses of row `i` at squared distances over `n_features` features. The kernel of a bandwidth is the square of
+    /// the kernel of the next.
+    fn row_losses(&self, i: usize, mut distances: Vec<f64>, n_features: usize) -> Losses {
+        exp_scaled(&mut distances, -1.0 / (BANDWIDTHS[LARGEST] * n_features as f64));
+        let mut kernel = distances;
+        if let Some(own) = self.landmark_of(i) {
+            kernel[own] = 0.0;
+        }
+        let mut losses = Losses::default();
+        for (at, loss) in losses.iter_mut().enumerate().rev() {
+            *loss = self.goal.loss(i, self.sums(i, &kernel));
+            if at > 0 {
+                kernel.iter_mut().for_each(|k| *k *= *k);
+            }
+        }
+        losses
+    }
+
+    /// The sums of row `i` from its kernel values.
+    pub fn sums(&self, i: usize, kernel: &[f64]) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for segment in self.goal.segments(i, kernel.len()) {
+            let weights = &self.goal.weights(segment.slot)[segment.at.clone()];
+            sums[segment.slot] += dot(weights, &kernel[segment.at]);
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+impl Problem {
+    /// With at most this many landmarks.
+    pub fn with_few_landmarks(data: &Dataset, most: usize) -> Self {
+        Self::with_landmarks(data, &sorted_rows(data), (0..data.d()).collect(), most)
+    }
+}
