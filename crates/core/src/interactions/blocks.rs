@@ -2,7 +2,7 @@
 
 use super::functions::Columns;
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, FeatureType};
 use crate::error::Result;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Functions in a block, at least, except for the last block: matrix products of this size are efficient, and their result
 /// fits into a processor's cache.
-const BLOCK: usize = 256;
+const BLOCK: usize = 512;
 /// Features per thread between two checks for cancellation.
 const FEATURES_PER_CHECK: usize = 64;
 
@@ -38,19 +38,21 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// An upper bound on their memory, in bytes.
-    pub fn bytes(data: &Dataset, columns: &Columns, limit: usize) -> f64 {
-        let functions: usize = (0..data.d()).map(|j| columns.most(j, limit)).sum();
+    pub fn bytes(data: &Dataset, limit: usize) -> f64 {
+        let functions = most_functions(data, limit);
         let threads = rayon::current_num_threads();
         let at_a_time = (FEATURES_PER_CHECK * threads).min(data.d());
-        // The last block grows to its size by copies; a column, its order and its ranks are per thread.
+        // A full block may be copied to its final size; a column, its order and its functions are per thread.
         let temporary = 4.0 * (at_a_time * limit) as f64 + 8.0 * ((2 * limit + 6) * threads) as f64;
-        (4.0 * (functions + 2 * (BLOCK + limit).min(functions)) as f64 + temporary) * data.n() as f64
+        let copies = if functions > BLOCK { 2 * (BLOCK + limit) } else { 0 };
+        (4.0 * (functions + copies) as f64 + temporary) * data.n() as f64
     }
 
     /// Up to `limit` functions of every feature.
     pub fn new(data: &Dataset, columns: &Columns, limit: usize, ctx: &Context) -> Result<Self> {
         let (n, d) = (data.n(), data.d());
         let (mut counts, mut kurtosis) = (Vec::with_capacity(d), Vec::with_capacity(d));
+        let capacity = (BLOCK + limit).min(most_functions(data, limit)) * n;
         let (mut blocks, mut open) = (vec![], Open::default());
         let features: Vec<usize> = (0..d).collect();
         for batch in features.chunks(FEATURES_PER_CHECK * rayon::current_num_threads()) {
@@ -66,7 +68,7 @@ impl Blocks {
                 let (count, largest, values) = part?;
                 counts.push(count);
                 kurtosis.push(largest);
-                open.push(count, &values, (limit + BLOCK) * n);
+                open.push(count, &values, capacity);
                 if open.height() >= BLOCK {
                     blocks.push(open.close(counts.len(), n));
                 }
@@ -79,6 +81,16 @@ impl Blocks {
         let width = blocks.iter().map(|block| block.rows.len()).max().unwrap_or(0);
         Ok(Self { blocks, counts, kurtosis, height, width, n })
     }
+}
+
+/// The most functions that all features may have together.
+fn most_functions(data: &Dataset, limit: usize) -> usize {
+    let most = |j: usize| match data.feature_type(j) {
+        // One more level for categories that were not among the levels.
+        FeatureType::Category { levels } => limit.min(levels),
+        FeatureType::Number => limit,
+    };
+    (0..data.d()).map(most).sum()
 }
 
 /// A block that grows.

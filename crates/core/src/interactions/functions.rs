@@ -21,6 +21,8 @@ pub(super) struct Columns<'a> {
     pub groups: Groups,
     /// The stored cells of each column of sparse data.
     sparse: Vec<Vec<(u32, f64)>>,
+    /// The functions of a column without ties and missing values, by rank.
+    table: Vec<Vec<f64>>,
 }
 
 /// The functions of one feature.
@@ -32,42 +34,47 @@ pub(super) struct FeatureFunctions {
 }
 
 impl<'a> Columns<'a> {
-    /// Memory of the columns of sparse data, in bytes.
-    pub fn bytes(data: &Dataset) -> f64 {
-        match data.x() {
+    /// Memory of the table of functions and of the columns of sparse data, in bytes.
+    pub fn bytes(data: &Dataset, limit: usize) -> f64 {
+        let columns = match data.x() {
             Rows::Dense(_) => 0.0,
             Rows::Sparse(cells) => cells.columns_bytes(),
-        }
+        };
+        8.0 * data.n() as f64 * limit.min(data.n()) as f64 + columns
     }
 
-    pub fn new(data: &'a Dataset) -> Self {
+    /// The columns of features with up to `limit` functions.
+    pub fn new(data: &'a Dataset, limit: usize) -> Self {
         let sparse = match data.x() {
             Rows::Dense(_) => vec![],
             Rows::Sparse(cells) => cells.columns(),
         };
-        Self { data, groups: data.groups(), sparse }
+        let n = data.n() as f64;
+        let value = |k: usize, rank: usize| SQRT_2 * (PI * k as f64 * (rank as f64 + 0.5) / n).cos();
+        let table = (1..=limit.min(data.n().saturating_sub(1)))
+            .map(|k| (0..data.n()).map(|rank| value(k, rank)).collect())
+            .collect();
+        Self { data, groups: data.groups(), sparse, table }
     }
 
-    /// The most functions that a feature may have out of `limit`.
-    pub fn most(&self, feature: usize, limit: usize) -> usize {
-        match self.data.feature_type(feature) {
-            // One more level for categories that were not among the levels.
-            FeatureType::Category { levels } => limit.min(levels),
-            FeatureType::Number => limit,
-        }
-    }
-
-    /// Up to `limit` functions of a feature.
+    /// Up to `limit` functions of a feature, at most those of [`Columns::new`].
     pub fn functions(&self, feature: usize, limit: usize) -> FeatureFunctions {
+        let limit = limit.min(self.table.len());
         let columns: Vec<Vec<f64>> = self.groups.columns(feature).map(|j| self.column(j)).collect();
         let vectors = match self.data.feature_type(feature) {
             FeatureType::Category { levels } => indicators(&columns[0], levels, limit),
-            FeatureType::Number => cosines(&columns, limit),
+            FeatureType::Number => {
+                let orders: Vec<Vec<Entry>> = columns.iter().map(|column| sorted(column)).collect();
+                match orders.as_slice() {
+                    [order] if is_regular(order, self.data.n()) => self.from_table(order, limit),
+                    orders => cosines(&columns, orders, limit),
+                }
+            }
         };
         let n = self.data.n() as f64;
         let mut kurtosis = 0.0_f64;
         let is_spread = |vector: &Vec<f64>| {
-            let of_vector = vector.iter().map(|v| v.powi(4)).sum::<f64>() / n;
+            let of_vector = vector.iter().map(|v| (v * v) * (v * v)).sum::<f64>() / n;
             let passes = of_vector * MIN_ROWS <= n;
             if passes {
                 kurtosis = kurtosis.max(of_vector);
@@ -76,6 +83,16 @@ impl<'a> Columns<'a> {
         };
         let vectors = vectors.into_iter().filter(is_spread).collect();
         FeatureFunctions { vectors, kurtosis }
+    }
+
+    /// The functions of a column without ties and missing values.
+    fn from_table(&self, order: &[Entry], limit: usize) -> Vec<Vec<f64>> {
+        let function = |by_rank: &Vec<f64>| {
+            let mut out = vec![0.0; order.len()];
+            by_rank.iter().zip(order).for_each(|(v, &(_, row))| out[row as usize] = *v);
+            out
+        };
+        self.table[..limit].iter().map(function).collect()
     }
 
     fn column(&self, j: usize) -> Vec<f64> {
@@ -90,15 +107,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Functions of the ranks of numbers. If several columns encode a feature, the first function of each comes first, then the
-/// second of each.
-fn cosines(columns: &[Vec<f64>], limit: usize) -> Vec<Vec<f64>> {
-    let mut ranked: Vec<Ranks> = columns.iter().map(|column| Ranks::of(column)).collect();
-    if let [ranks] = ranked.as_mut_slice()
-        && ranks.n_distinct == ranks.cosines.len()
-    {
-        return (1..=limit.min(ranks.n_distinct - 1)).map(|k| ranks.function(k)).collect();
-    }
+/// Functions of the ranks of numbers with ties or missing values. If several columns encode a feature, the first function of
+/// each comes first, then the second of each.
+fn cosines(columns: &[Vec<f64>], orders: &[Vec<Entry>], limit: usize) -> Vec<Vec<f64>> {
+    let mut ranked: Vec<Ranks> =
+        columns.iter().zip(orders).map(|(column, order)| Ranks::of(column, order)).collect();
     let mut basis = Orthonormal::default();
     for k in 1..=limit {
         for ranks in &mut ranked {
@@ -108,6 +121,27 @@ fn cosines(columns: &[Vec<f64>], limit: usize) -> Vec<Vec<f64>> {
         }
     }
     basis.vectors
+}
+
+/// A value, as an integer in the same order, and its row.
+type Entry = (u64, u32);
+
+/// The values of a column in order, without missing ones. Integers sort faster than floating-point numbers.
+fn sorted(column: &[f64]) -> Vec<Entry> {
+    let key = |v: f64| {
+        // Positive and negative zero are equal.
+        let bits = (v + 0.0).to_bits();
+        if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    };
+    let present = (0..).zip(column).filter(|(_, v)| !v.is_nan());
+    let mut order: Vec<Entry> = present.map(|(row, &v)| (key(v), row)).collect();
+    order.sort_unstable();
+    order
+}
+
+/// Whether all samples have values, and all are different.
+fn is_regular(order: &[Entry], n: usize) -> bool {
+    order.len() == n && order.windows(2).all(|pair| pair[0].0 != pair[1].0)
 }
 
 /// Indicators of the most frequent levels, orthonormalized.
@@ -140,16 +174,14 @@ struct Ranks {
 }
 
 impl Ranks {
-    fn of(column: &[f64]) -> Self {
-        let mut order: Vec<usize> = (0..column.len()).filter(|&i| !column[i].is_nan()).collect();
-        order.sort_unstable_by(|&a, &b| column[a].total_cmp(&column[b]));
+    fn of(column: &[f64], order: &[Entry]) -> Self {
         let mut cosines = vec![f64::NAN; column.len()];
         let (mut first, mut n_distinct) = (0, 0);
-        for same in order.chunk_by(|&a, &b| column[a] == column[b]) {
+        for same in order.chunk_by(|a, b| a.0 == b.0) {
             // The mean of the ranks first + 1, ..., first + len, less 1/2.
             let u = (first as f64 + same.len() as f64 / 2.0) / order.len() as f64;
             let cosine = (PI * u).cos();
-            same.iter().for_each(|&i| cosines[i] = cosine);
+            same.iter().for_each(|&(_, row)| cosines[row as usize] = cosine);
             first += same.len();
             n_distinct += 1;
         }
@@ -179,7 +211,7 @@ mod tests {
     use ndarray::{Array2, array};
 
     fn of(data: &Dataset, feature: usize, limit: usize) -> Vec<Vec<f64>> {
-        Columns::new(data).functions(feature, limit).vectors
+        Columns::new(data, limit).functions(feature, limit).vectors
     }
 
     fn assert_orthonormal(vectors: &[Vec<f64>], tolerance: f64) {
@@ -203,11 +235,20 @@ mod tests {
         for (k, v) in found.iter().enumerate() {
             for (i, v) in v.iter().enumerate() {
                 let expected = SQRT_2 * (PI * (k + 1) as f64 * (i as f64 + 0.5) / n as f64).cos();
-                // The recurrence multiplies rounding errors by about k^2.
+                // Rounding errors of an argument of up to 4 pi.
                 assert!((v - expected).abs() < 1e-13);
             }
         }
         assert_orthonormal(&found, 1e-13);
+    }
+
+    #[test]
+    fn order_of_values() {
+        let order = sorted(&[0.5, -1e300, f64::NAN, -0.0, 0.0, -2.0, 7e-310]);
+        let rows: Vec<u32> = order.iter().map(|entry| entry.1).collect();
+        assert_eq!(rows, [1, 5, 3, 4, 6, 0]);
+        // The two zeros are equal.
+        assert!(order[2].0 == order[3].0 && !is_regular(&order, 7));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::target::target_columns;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::add_product_single;
+use crate::linalg::product_single;
 use crate::simd::dot;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -49,9 +49,9 @@ pub fn feature_dependence(data: &Dataset, n_functions: usize, ctx: &Context) -> 
     let n_functions = n_functions.min(data.n());
     let target = target_columns(data, NAME)?;
     let (n, threads) = (data.n() as f64, rayon::current_num_threads() as f64);
-    let bytes = Columns::bytes(data) + 8.0 * n * (threads * (2 * n_functions + 6) as f64);
+    let bytes = Columns::bytes(data, n_functions) + 8.0 * n * (threads * (2 * n_functions + 6) as f64);
     ctx.need_memory("functions of features", bytes, "use fewer rows")?;
-    let columns = Columns::new(data);
+    let columns = Columns::new(data, n_functions);
     let features: Vec<usize> = (0..data.d()).collect();
     let mut out = Vec::with_capacity(data.d());
     for batch in features.chunks(FEATURES_PER_CHECK * rayon::current_num_threads()) {
@@ -129,7 +129,7 @@ fn scores(blocks: &Blocks, target: &[Vec<f64>]) -> Vec<f64> {
     let target = Array2::from_shape_fn((n, t), |(i, c)| target[c][i] as f32);
     let of_block = |block: &Block| {
         let mut z = Array2::<f32>::zeros((block.values.nrows(), t));
-        add_product_single(block.values.view(), target.view(), z.view_mut());
+        product_single(block.values.view(), target.view(), z.view_mut(), false);
         let score = |rows: &std::ops::Range<usize>| {
             let squares = rows.clone().flat_map(|row| z.row(row).to_vec());
             squares.map(|z| f64::from(z).powi(2)).sum::<f64>() / n as f64

@@ -30,7 +30,7 @@
 //!    $$ z_{ik, jl, c} = n^{-1/2} \sum_r \varphi_k(u_{ri}) \varphi_l(u_{rj}) Y_{rc}, \qquad s_{ij} = \sum_{k, l, c} z_{ik, jl, c}^2 $$
 //!    by matrix products in single precision. If nothing depends, $s_{ij}$ is about chi-squared distributed with $K^2 t$ degrees of
 //!    freedom; pairs are ranked by its p-value, since features may have different numbers of functions.
-//! 3. *Beyond single features*: for the best pairs (5 per feature, 1000 to 10,000; fewer for more than 20,000 rows) additive
+//! 3. *Beyond single features*: for the best pairs (5 per feature, 1000 to 2000; fewer for more than 10,000 rows) additive
 //!    functions of the two features are removed from both the target and the products; the remaining products are tested for the
 //!    remaining target, in double precision, by the F-test of a regression (Pillai's trace for several columns of the target).
 //!    Products of which less than a tenth remains do not count: two almost equal features have no interaction.

@@ -9,7 +9,7 @@ use super::functions::MIN_ROWS;
 use super::top::{Candidate, Thresholds, Top};
 use crate::context::Context;
 use crate::error::Result;
-use crate::linalg::{add_product_single, product_bytes};
+use crate::linalg::{product_bytes, product_single};
 use crate::simd::{add_squares_f32, multiply_f32};
 use ndarray::{Array2, ShapeBuilder, s};
 use rayon::prelude::*;
@@ -94,7 +94,6 @@ impl Tile {
         self.sums.fill(0.0);
         for y in target {
             let mut products = self.products.slice_mut(s![..height, ..width]);
-            products.fill(0.0);
             for start in (0..y.len()).step_by(ROWS) {
                 let rows = start..y.len().min(start + ROWS);
                 let mut weighted = self.weighted.slice_mut(s![..height, ..rows.len()]);
@@ -104,7 +103,7 @@ impl Tile {
                     multiply_f32(&values[rows.clone()], &y[rows.clone()], out);
                 }
                 let second = b.values.slice(s![.., rows]);
-                add_product_single(weighted.view(), second.t(), products.view_mut());
+                product_single(weighted.view(), second.t(), products.view_mut(), start > 0);
             }
             for (mut sums, rows) in self.sums.columns_mut().into_iter().zip(&b.rows) {
                 let sums = &mut sums.as_slice_mut().expect("columns are contiguous")[..height];

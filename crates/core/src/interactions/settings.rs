@@ -20,7 +20,7 @@ const MIN_SAMPLES: usize = 10;
 /// Pairs that are tested beyond their features, per feature, and at least and at most in all.
 const TESTED_PER_FEATURE: usize = 5;
 const MIN_TESTED: usize = 1000;
-const MAX_TESTED: usize = 10_000;
+const MAX_TESTED: usize = 2000;
 /// For data of many rows, the number of tested pairs times samples is about this, but at least `MIN_TESTED_TALL` pairs are
 /// tested.
 const TESTED_CELLS: usize = 20_000_000;
@@ -92,10 +92,11 @@ impl InteractionScreen {
             return Err(Error::Shape { what, expected, got });
         }
         let target = target_columns(data, NAME)?;
-        let columns = Columns::new(data);
-        let bytes = Columns::bytes(data) + Blocks::bytes(data, &columns, self.n_functions);
         let advice = "use fewer rows or columns, or a smaller n_functions";
+        let wide = 4 * self.n_functions;
+        let bytes = Columns::bytes(data, wide) + Blocks::bytes(data, self.n_functions);
         let ctx = ctx.hold("functions of all features", bytes, advice)?;
+        let columns = Columns::new(data, wide);
         let blocks = Blocks::new(data, &columns, self.n_functions, &ctx)?;
         let n_all_pairs = data.d() * (data.d() - 1) / 2;
         let capacity = self.n_tested(data).min(n_all_pairs);

@@ -103,7 +103,7 @@ fn the_best_scores_are_kept() {
     let (n, d) = (60, 50);
     let x = normal(n, d, 8);
     let data = Dataset::labeled(x.clone(), (0..n).map(|i| i % 2).collect()).unwrap();
-    let columns = functions::Columns::new(&data);
+    let columns = functions::Columns::new(&data, 3);
     let blocks = blocks::Blocks::new(&data, &columns, 3, &Context::default()).unwrap();
     let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let best = screen::best_pairs(&blocks, &[y.clone()], 40, "pairs", &Context::default()).unwrap();

@@ -43,10 +43,13 @@ pub fn add_product(factor: f64, a: ArrayView2<f64>, b: ArrayView2<f64>, mut out:
     }
 }
 
-/// `out += a b` in single precision on the calling thread.
-pub fn add_product_single(a: ArrayView2<f32>, b: ArrayView2<f32>, mut out: ArrayViewMut2<f32>) {
+/// `out = a b`, or `out += a b` if `add`, in single precision on the calling thread.
+pub fn product_single(a: ArrayView2<f32>, b: ArrayView2<f32>, mut out: ArrayViewMut2<f32>, add: bool) {
+    let accumulate = if add { Accum::Add } else { Accum::Replace };
     if a.ncols() > 0 {
-        matmul(faer_mut(&mut out), Accum::Add, faer_ref(&a), faer_ref(&b), 1.0, Par::Seq);
+        matmul(faer_mut(&mut out), accumulate, faer_ref(&a), faer_ref(&b), 1.0, Par::Seq);
+    } else if !add {
+        out.fill(0.0);
     }
 }
 
@@ -103,8 +106,10 @@ mod tests {
     fn single_precision() {
         let a = array![[1.0_f32, 2.0], [3.0, 4.0]];
         let mut out = array![[10.0_f32, 0.0], [0.0, 0.0]];
-        add_product_single(a.view(), a.t(), out.view_mut());
+        product_single(a.view(), a.t(), out.view_mut(), true);
         assert_eq!(out, array![[15.0, 11.0], [11.0, 25.0]]);
+        product_single(a.view(), a.t(), out.view_mut(), false);
+        assert_eq!(out, array![[5.0, 11.0], [11.0, 25.0]]);
     }
 
     #[test]
