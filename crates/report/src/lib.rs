@@ -7,10 +7,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `inspect`, `select`, `space`, `basis`, `design`, `compare` | the reports |
+//! | `inspect`, `interactions`, `select`, `space`, `basis`, `design`, `compare` | the reports |
 //! | `page`, `script.js`, `style.css` | the frame of every report |
 //! | `chart`, `axis` | chart of the score by number of features |
-//! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `redundancy` | other figures; `plot` has their shared parts |
+//! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `pair_plots`, `redundancy` | other figures; `plot` has their shared parts |
 //! | `listing` | tables that can be sorted and searched |
 //! | `tables` | tables of scores, cost, failures |
 //! | `stability` | selection frequency of each feature |
@@ -32,8 +32,10 @@ mod figure;
 mod histogram;
 mod html;
 mod inspect;
+mod interactions;
 mod listing;
 mod page;
+mod pair_plots;
 mod plot;
 mod redundancy;
 mod scatter;
@@ -48,6 +50,7 @@ pub use compare::compare_page;
 pub use design::{Design, design_page};
 pub use figure::{Figure, Series, XAxis, render_svg};
 pub use inspect::inspect_page;
+pub use interactions::interactions_page;
 pub use page::RunInfo;
 pub use select::{Validation, selection_page};
 pub use space::space_page;
