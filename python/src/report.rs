@@ -45,7 +45,7 @@ impl CheckArgument {
 pub struct FitArgument<'py>(String, RowsArgument<'py>, Vec<String>, Option<TargetArgument<'py>>);
 
 impl FitArgument<'_> {
-    fn read(self) -> PyResult<(RunInfo, Dataset)> {
+    pub fn read(self) -> PyResult<(RunInfo, Dataset)> {
         let Self(facts, x, names, y) = self;
         let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
         let data = x.to_data(Some(names), target)?;
