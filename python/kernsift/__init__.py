@@ -7,6 +7,7 @@
 | :mod:`kernsift.filters` | feature selectors that need no model |
 | :mod:`kernsift.transforms` | feature selectors from criteria of a projection: HSFS, LDFS, PFS |
 | :mod:`kernsift.dependence` | HSIC, and feature selectors based on it |
+| :mod:`kernsift.screening` | pairs of features that matter jointly |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.learners` | kernels and metrics learned from triplets |
 | :mod:`kernsift.design` | kernel design by linear programming, from triplets |
@@ -57,6 +58,7 @@ from kernsift.plots import (
     plot_residuals,
     plot_scores,
 )
+from kernsift.screening import Interactions, InteractionScreen, interactions
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, NCASelector, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 from kernsift.tables import Inspection, inspect
@@ -85,6 +87,8 @@ __all__ = [
     "HSICResult",
     "InformationGain",
     "Inspection",
+    "InteractionScreen",
+    "Interactions",
     "Kernel",
     "KernelDesign",
     "KernelDiscriminant",
@@ -112,6 +116,7 @@ __all__ = [
     "gram",
     "hsic",
     "inspect",
+    "interactions",
     "list_datasets",
     "load_dataset",
     "load_model",

@@ -133,6 +133,10 @@ def select(
     standardize: bool,
     settings: Settings,
 ) -> dict[str, Any]: ...
+def interactions(screen: str, x: NativeRows, y: Target, settings: Settings) -> str: ...
+def interactions_page(
+    fit: tuple[str, NativeRows, list[str], Target | None], found: str, alpha: float
+) -> str: ...
 def fit_space(
     method: str,
     x: NativeRows,

@@ -9,7 +9,7 @@
 //! | `frame` | data frames |
 //! | `error` | conversion of errors to exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `interactions`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
 
 #![forbid(unsafe_code)]
 
@@ -25,6 +25,7 @@ mod design;
 mod error;
 mod evaluate;
 mod frame;
+mod interactions;
 mod kernel;
 mod learn;
 mod model;
@@ -61,6 +62,8 @@ mod _native {
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
     use super::frame::{FrameEncoder, Prepared, inspect, read_target};
+    #[pymodule_export]
+    use super::interactions::{interactions, interactions_page};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]

@@ -46,7 +46,7 @@ impl CheckArgument {
 pub struct FitArgument<'py>(String, RowsArgument<'py>, Vec<String>, Option<TargetArgument<'py>>);
 
 impl FitArgument<'_> {
-    fn read(self) -> PyResult<(RunInfo, Arc<Dataset>)> {
+    pub fn read(self) -> PyResult<(RunInfo, Arc<Dataset>)> {
         let Self(facts, x, names, y) = self;
         let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
         let data = x.to_data(Some(names), target)?;

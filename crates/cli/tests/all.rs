@@ -13,6 +13,7 @@ mod documentation;
 #[cfg(unix)]
 mod full_disk;
 mod help;
+mod interactions;
 mod kernel_space;
 mod messy;
 mod reading;

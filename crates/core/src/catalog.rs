@@ -3,6 +3,7 @@
 use crate::basis::{BASES, BasisMethod};
 use crate::error::{Error, Result};
 use crate::evaluate::{EVALUATORS, Evaluator};
+use crate::interactions::InteractionScreen;
 use crate::learn::{LEARNERS, LearnerMethod};
 use crate::method::Info;
 use crate::parameters::{Parameter, Parameters};
@@ -12,15 +13,16 @@ use crate::space::{KernelSpaceSelector, SPACES};
 /// Methods that are used in the same way.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// A short name: `selector`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
+    /// A short name: `selector`, `screen`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
     pub name: &'static str,
     /// The methods.
     pub methods: &'static [Info],
 }
 
 /// The families.
-pub const FAMILIES: [Family; 5] = [
+pub const FAMILIES: [Family; 6] = [
     Family { name: "selector", methods: SELECTORS },
+    Family { name: "screen", methods: &[InteractionScreen::INFO] },
     Family { name: "kernel-space", methods: &SPACES },
     Family { name: "basis", methods: BASES },
     Family { name: "kernel-learner", methods: LEARNERS },
@@ -37,7 +39,9 @@ pub fn info(name: &str) -> Result<&'static Info> {
 
 /// The parameters of a method with their defaults; empty for a method without parameters.
 pub fn parameters(name: &str) -> Result<Vec<Parameter>> {
-    info(name)?;
+    if info(name)?.name == InteractionScreen::INFO.name {
+        return Ok(InteractionScreen::default().parameters());
+    }
     let selector = SelectorMethod::by_name(name).map(|method| method.parameters());
     let space = || KernelSpaceSelector::by_name(name).map(|method| method.parameters());
     let basis = || BasisMethod::by_name(name).map(|method| method.parameters());

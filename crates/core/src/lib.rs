@@ -41,6 +41,7 @@
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; each gives a [`FeatureMap`] |
 //! | [`learn`] | kernel learners: a kernel from triplets "i is closer to j than to k" |
 //! | [`evaluate`] | comparison of methods by cross-validation |
+//! | [`interactions`] | pairs of features that matter jointly, among all pairs |
 //! | [`dependence`] | HSIC and kernel alignment of two sets of variables |
 //! | [`classify`], [`regress`] | classifiers and regressors, which also evaluate selected features |
 //! | [`kernel`] | kernel functions, Gram matrices, choice of gamma |
@@ -65,6 +66,7 @@ pub mod data;
 pub mod dependence;
 pub mod error;
 pub mod evaluate;
+pub mod interactions;
 pub mod kernel;
 pub mod learn;
 mod linalg;

@@ -16,6 +16,28 @@ pub fn chi_squared_upper_tail(x: f64, k: f64) -> f64 {
     incomplete_gamma_upper(k / 2.0, x / 2.0)
 }
 
+/// Logarithm of [`f_upper_tail`], also where the probability is too small for a floating-point number.
+pub fn ln_f_upper_tail(f: f64, a: f64, b: f64) -> f64 {
+    if f <= 0.0 {
+        return 0.0;
+    }
+    let (p, q, x) = (b / 2.0, a / 2.0, b / (b + a * f));
+    // The same condition as in `incomplete_beta`: then the probability is not small.
+    if x <= 0.0 || x > (p + 1.0) / (p + q + 2.0) {
+        return incomplete_beta(p, q, x).ln();
+    }
+    ln_beta_front(p, q, x) + beta_fraction(p, q, x).ln()
+}
+
+/// Logarithm of [`chi_squared_upper_tail`], also where the probability is too small for a floating-point number.
+pub fn ln_chi_squared_upper_tail(x: f64, k: f64) -> f64 {
+    let (a, half) = (k / 2.0, x / 2.0);
+    if x <= 0.0 || k <= 0.0 || half < a + 1.0 || x == f64::INFINITY {
+        return chi_squared_upper_tail(x, k).ln();
+    }
+    a * half.ln() - half - ln_gamma(a) + gamma_fraction(a, half).ln()
+}
+
 /// Upper quantile of the standard normal distribution: the $z$ with $P(Z > z) = p$, for `p` up to 0.5.
 pub fn normal_upper_quantile(p: f64) -> f64 {
     // Bisection: the tail is half that of the squared variable, which has a chi-squared distribution.
@@ -90,6 +112,11 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
     let front = (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
     front * beta_fraction(a, b, x)
+}
+
+/// The logarithm of the factor before the continued fraction of the incomplete beta function.
+fn ln_beta_front(a: f64, b: f64, x: f64) -> f64 {
+    ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln() - a.ln()
 }
 
 /// The continued fraction of the incomplete beta function (Lentz's method).
@@ -178,6 +205,25 @@ mod tests {
         assert!((chi_squared_upper_tail(18.307_038_053_275_146, 10.0) - 0.05).abs() < 1e-12);
         assert_eq!((chi_squared_upper_tail(0.0, 3.0), chi_squared_upper_tail(5.0, 0.0)), (1.0, 1.0));
         assert_eq!(chi_squared_upper_tail(f64::INFINITY, 3.0), 0.0);
+    }
+
+    #[test]
+    fn logarithms_of_tails() {
+        for x in [0.01_f64, 0.7, 8.0, 60.0] {
+            for k in [1.0, 2.0, 16.0] {
+                let tail = chi_squared_upper_tail(x, k);
+                // Both are accurate to about 1e-14 relative to the tail.
+                assert!((ln_chi_squared_upper_tail(x, k) - tail.ln()).abs() < 1e-12, "{x} {k}");
+                let tail = f_upper_tail(x, k, 30.0);
+                assert!((ln_f_upper_tail(x, k, 30.0) - tail.ln()).abs() < 1e-12, "{x} {k}");
+            }
+        }
+        // Beyond the smallest number: exp(-x/2), and (1 + 2f/b)^(-b/2) with two numerator degrees of freedom.
+        assert!((ln_chi_squared_upper_tail(1e5, 2.0) / -5e4 - 1.0).abs() < 1e-14);
+        let expected = -1000.0 * (1.0 + 2.0 * 5000.0 / 2000.0_f64).ln();
+        assert!((ln_f_upper_tail(5000.0, 2.0, 2000.0) / expected - 1.0).abs() < 1e-12);
+        assert_eq!((ln_f_upper_tail(0.0, 2.0, 5.0), ln_chi_squared_upper_tail(0.0, 3.0)), (0.0, 0.0));
+        assert_eq!(ln_f_upper_tail(f64::INFINITY, 2.0, 5.0), f64::NEG_INFINITY);
     }
 
     #[test]

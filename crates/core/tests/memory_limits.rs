@@ -7,6 +7,7 @@ use kernsift::data::triplets::from_target;
 use kernsift::data::{Dataset, Splits, Standardizer};
 use kernsift::dependence::{Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, ResultsLog, SplitChoice};
+use kernsift::interactions::{InteractionScreen, feature_dependence};
 use kernsift::internals::Rng;
 use kernsift::internals::metered;
 use kernsift::learn::design::KernelDesign;
@@ -107,6 +108,20 @@ fn plans_of_selectors_are_accurate() {
             let select = |ctx: &Context| method.select(&data, FeatureCount::Count(10), ctx).map(drop);
             wrong.extend(plan_error(info.name, size, select));
         }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn plans_of_interactions_are_accurate() {
+    let mut wrong = vec![];
+    let screen = InteractionScreen::default();
+    for size in [(400, 300), (300, 2000), (20_000, 12)] {
+        let data = data(size);
+        wrong.extend(plan_error("interactions", size, |ctx| screen.run(&data, ctx).map(drop)));
+        wrong.extend(plan_error("feature dependence", size, |ctx| {
+            feature_dependence(&data, 4, ctx).map(drop)
+        }));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -229,6 +244,14 @@ fn huge_parameters_are_rejected_or_stay_within_the_limit() {
             let design = KernelDesign { repeats, max_rounds, ..KernelDesign::default() };
             check(name, &|ctx| design.design_from_target(&data, 50, ctx).map(drop));
         }
+        for screen in [
+            InteractionScreen { n_functions: huge, ..InteractionScreen::default() },
+            InteractionScreen { n_pairs: huge, ..InteractionScreen::default() },
+            InteractionScreen { permutations: huge, ..InteractionScreen::default() },
+        ] {
+            check(&format!("{screen:?}"), &|ctx| screen.run(&data, ctx).map(drop));
+        }
+        check("feature dependence", &|ctx| feature_dependence(&data, huge, ctx).map(drop));
         let xing = LearnerMethod::Xing(XingMetric { max_iter: huge, ..XingMetric::default() });
         check("xing max_iter", &|ctx| xing.learn_from_target(&data, 50, ctx).map(drop));
         check("xing triplets", &|ctx| xing.learn_from_target(&data, huge, ctx).map(drop));

@@ -3,6 +3,7 @@
 use kernsift::basis::{BASES, Basis, BasisMethod};
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::{Dataset, Standardizer};
+use kernsift::interactions::{InteractionScreen, feature_dependence};
 use kernsift::internals::Rng;
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
@@ -109,6 +110,16 @@ fn bases_and_spaces_report_progress() {
         ..KernelSpaceSelector::by_name("takes").unwrap()
     };
     check("takes by n_components", |ctx| by_n_components.fit(&data, FeatureCount::Auto, ctx).map(drop));
+}
+
+#[test]
+fn interactions_report_progress() {
+    let data = data();
+    for permutations in [0, 2] {
+        let screen = InteractionScreen { permutations, ..InteractionScreen::default() };
+        check("interactions", |ctx| screen.run(&data, ctx).map(drop));
+    }
+    check("feature dependence", |ctx| feature_dependence(&data, 4, ctx).map(drop));
 }
 
 #[test]

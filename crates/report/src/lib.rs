@@ -7,11 +7,11 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `inspect`, `select`, `space`, `basis`, `design`, `compare` | the reports |
+//! | `inspect`, `interactions`, `select`, `space`, `basis`, `design`, `compare` | the reports |
 //! | `page`, `script.js`, `style.css` | the frame of every report |
 //! | `account` | the account of the table, which opens every report |
 //! | `chart`, `axis` | chart of the score by number of features |
-//! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `redundancy` | other figures; `plot` has their shared parts |
+//! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `pair_plots`, `redundancy` | other figures; `plot` has their shared parts |
 //! | `listing` | tables that can be sorted and searched |
 //! | `tables` | tables of scores, cost, failures |
 //! | `stability` | selection frequency of each feature |
@@ -34,8 +34,10 @@ mod figure;
 mod histogram;
 mod html;
 mod inspect;
+mod interactions;
 mod listing;
 mod page;
+mod pair_plots;
 mod plot;
 mod redundancy;
 mod scatter;
@@ -50,6 +52,7 @@ pub use compare::compare_page;
 pub use design::{Design, design_page};
 pub use figure::{Figure, Series, XAxis, render_svg};
 pub use inspect::inspect_page;
+pub use interactions::interactions_page;
 pub use page::RunInfo;
 pub use select::{Validation, selection_page};
 pub use space::space_page;

@@ -3,6 +3,7 @@
 mod compare;
 mod design;
 mod inspect;
+mod interactions;
 mod parse;
 mod reading;
 mod reproduce;
@@ -13,6 +14,7 @@ mod values;
 pub use compare::CompareArgs;
 pub use design::DesignArgs;
 pub use inspect::InspectArgs;
+pub use interactions::InteractionsArgs;
 pub use parse::parse;
 pub use reading::{ReadArgs, Source};
 pub use reproduce::ReproduceArgs;
@@ -71,6 +73,8 @@ pub enum Command {
     Select(Box<SelectArgs>),
     /// Show what is in a table, and what will be done with each column
     Inspect(Box<InspectArgs>),
+    /// Find pairs of features on which the target depends jointly, among all pairs
+    Interactions(Box<InteractionsArgs>),
     /// Compare methods: cross-validated error by number of features
     Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost

@@ -20,6 +20,7 @@ pub fn run(args: &MethodsArgs) -> Result<(), Failure> {
 fn heading(family: &Family) -> String {
     let (title, purpose) = match family.name {
         "selector" => ("Selectors", "select features"),
+        "screen" => return "Screening (kernsift interactions): find pairs of features".to_owned(),
         "kernel-space" => ("Kernel-space selection", "select directions of kernel space"),
         "basis" => ("Bases", "compute coordinates in kernel space"),
         "kernel-learner" => ("Kernel learners", "learn a similarity from triplets"),

@@ -7,6 +7,7 @@ pub mod completions;
 pub mod data;
 pub mod design;
 pub mod inspect;
+pub mod interactions;
 mod kernel_file;
 pub mod methods;
 mod options;

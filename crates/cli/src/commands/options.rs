@@ -22,6 +22,7 @@ pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
 pub fn usage(family: &Family) -> (&'static str, &'static str) {
     match family.name {
         "selector" => ("a selector", "select -m"),
+        "screen" => ("a screen of pairs", "interactions"),
         "kernel-space" => ("a kernel-space selector", "select -m"),
         "basis" => ("a basis", "basis -m"),
         "kernel-learner" => ("a kernel learner", "design -m"),
@@ -38,7 +39,9 @@ pub fn no_such_method(error: Error) -> Failure {
         && (family.name != "evaluator" || similar.is_none())
     {
         let (kind, command) = usage(family);
-        return Failure::Input(format!("{name} is {kind}; use `kernsift {command} {name}`"));
+        // The command of a screen has its name.
+        let name_argument = if command == name { String::new() } else { format!(" {name}") };
+        return Failure::Input(format!("{name} is {kind}; use `kernsift {command}{name_argument}`"));
     }
     error.into()
 }

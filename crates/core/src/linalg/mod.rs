@@ -18,4 +18,4 @@ pub use growing::GrowingFactor;
 pub(crate) use pages::{prefer_large_pages, zeros};
 pub use pivoted::{Columns, Factor, Pivoting, Rule, Writer, pivoted_cholesky};
 pub(crate) use product::product_bytes;
-pub use product::{add_product, multiply, product_into};
+pub use product::{add_product, multiply, product_into, product_single};

@@ -13,14 +13,14 @@ pub(crate) fn product_bytes() -> f64 {
 /// Rows of the left factor per task.
 const BLOCK: usize = 256;
 
-pub(super) fn faer_ref<'a>(a: &ArrayView2<'a, f64>) -> MatRef<'a, f64> {
+pub(super) fn faer_ref<'a, T>(a: &ArrayView2<'a, T>) -> MatRef<'a, T> {
     let (rows, cols) = a.dim();
     let strides = a.strides();
     // SAFETY: pointer, shape and strides come from a live view, whose lifetime the result has.
     unsafe { MatRef::from_raw_parts(a.as_ptr(), rows, cols, strides[0], strides[1]) }
 }
 
-pub(super) fn faer_mut<'a>(a: &'a mut ArrayViewMut2<'_, f64>) -> MatMut<'a, f64> {
+pub(super) fn faer_mut<'a, T>(a: &'a mut ArrayViewMut2<'_, T>) -> MatMut<'a, T> {
     let (rows, cols) = a.dim();
     let (row_stride, col_stride) = (a.strides()[0], a.strides()[1]);
     // SAFETY: pointer, shape and strides come from a live exclusive view that stays borrowed.
@@ -40,6 +40,16 @@ pub fn product_into(a: ArrayView2<f64>, b: ArrayView2<f64>, mut out: ArrayViewMu
 pub fn add_product(factor: f64, a: ArrayView2<f64>, b: ArrayView2<f64>, mut out: ArrayViewMut2<f64>) {
     if a.ncols() > 0 {
         matmul(faer_mut(&mut out), Accum::Add, faer_ref(&a), faer_ref(&b), factor, Par::Seq);
+    }
+}
+
+/// `out = a b`, or `out += a b` if `add`, in single precision on the calling thread.
+pub fn product_single(a: ArrayView2<f32>, b: ArrayView2<f32>, mut out: ArrayViewMut2<f32>, add: bool) {
+    let accumulate = if add { Accum::Add } else { Accum::Replace };
+    if a.ncols() > 0 {
+        matmul(faer_mut(&mut out), accumulate, faer_ref(&a), faer_ref(&b), 1.0, Par::Seq);
+    } else if !add {
+        out.fill(0.0);
     }
 }
 
@@ -90,6 +100,16 @@ mod tests {
         let mut out = array![[10.0]];
         add_product(-2.0, a.view(), a.t(), out.view_mut());
         assert_eq!(out, array![[0.0]]);
+    }
+
+    #[test]
+    fn single_precision() {
+        let a = array![[1.0_f32, 2.0], [3.0, 4.0]];
+        let mut out = array![[10.0_f32, 0.0], [0.0, 0.0]];
+        product_single(a.view(), a.t(), out.view_mut(), true);
+        assert_eq!(out, array![[15.0, 11.0], [11.0, 25.0]]);
+        product_single(a.view(), a.t(), out.view_mut(), false);
+        assert_eq!(out, array![[5.0, 11.0], [11.0, 25.0]]);
     }
 
     #[test]

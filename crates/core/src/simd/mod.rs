@@ -30,8 +30,8 @@ pub use exp::{
     gaussian_sum_f32, kernel_sum, power_products_f32,
 };
 pub use sums::{
-    VOTERS, add_combination, add_scaled, add_scaled_and_square, count_votes, dot, dots, roots_and_inverses,
-    scale_and_reduce,
+    VOTERS, add_combination, add_scaled, add_scaled_and_square, add_squares_f32, count_votes, dot, dots,
+    multiply_f32, roots_and_inverses, scale_and_reduce,
 };
 pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
 pub use working_set::{best_partner, largest_sum, largest_violation, step_and_largest_sum};

@@ -213,3 +213,21 @@ vectorized! {
         (min.into_iter().fold(f64::INFINITY, f64::min), max.into_iter().fold(f64::NEG_INFINITY, f64::max))
     }
 }
+
+vectorized! {
+    /// `out[i] = a[i] b[i]`
+    pub fn multiply_f32(a: &[f32], b: &[f32], out: &mut [f32]) {
+        for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+            *out = a * b;
+        }
+    }
+}
+
+vectorized! {
+    /// `sum[i] += x[i]^2`
+    pub fn add_squares_f32(sum: &mut [f32], x: &[f32]) {
+        for (sum, x) in sum.iter_mut().zip(x) {
+            *sum = if FMA { x.mul_add(*x, *sum) } else { x * x + *sum };
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `kernsift interactions`: screens all pairs of features.
+
+use super::report::{self, run_info, timed};
+use crate::args::InteractionsArgs;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, check_outputs, load};
+use crate::output::{SHOWN, number, print, print_json, table};
+use kernsift::Context;
+use kernsift::data::Column;
+use kernsift::data::write::{check_table, write_table};
+use kernsift::interactions::{InteractionScreen, Interactions, Pair};
+use kernsift::parameters::apply;
+use kernsift_report::interactions_page;
+use ndarray::Array2;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const NAME: &str = "interactions";
+
+/// Screens all pairs, prints the best, and writes the requested files.
+pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let screen = settings(args)?;
+    args.writing.check(args.out.is_some())?;
+    let loaded = load(&args.table, false, ctx, console)?;
+    let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
+    check_outputs(&files, &loaded.files())?;
+    if let Some(path) = &args.out {
+        check_table(path, &[Column::text("feature_1", std::iter::empty())])?;
+    }
+    let (found, cost) = timed(|| screen.run(&loaded.prepared.data, ctx));
+    let found = found.map_err(|error| Failure::typed(error, &[("interaction screen", "n_pairs", "-k")]))?;
+    console.stage("writing");
+    if let Some(path) = &args.out {
+        write(path, &loaded, &found, args, ctx)?;
+    }
+    if args.json {
+        let mut fields = record(&loaded, &found);
+        fields["seconds"] = cost.seconds.into();
+        fields["settings"] = serde_json::to_value(&screen)?;
+        print_json(&loaded.record(NAME, ctx, fields))?;
+    } else {
+        print(&text(&loaded, &found, &screen, console.is_verbose()))?;
+    }
+    let Some(path) = &args.report else { return Ok(()) };
+    let info = run_info(&loaded, (NAME, &screen), false, &cost, ctx)?;
+    report::write(path, &interactions_page(&info, &loaded.prepared.data, &found, screen.alpha), console)
+}
+
+/// The screen with the parameters that the user set.
+fn settings(args: &InteractionsArgs) -> Result<InteractionScreen, Failure> {
+    let mut settings = vec![];
+    for text in &args.settings {
+        settings.push(text.split_once('=').ok_or_else(|| {
+            Failure::Input(format!("--set {text}: write --set KEY=VALUE, such as --set n_functions=2"))
+        })?);
+    }
+    let trimmed: Vec<(&str, &str)> = settings.iter().map(|(key, value)| (key.trim(), value.trim())).collect();
+    let mut screen = apply(InteractionScreen::default(), NAME, &trimmed)?;
+    screen.n_pairs = args.k.unwrap_or(screen.n_pairs);
+    Ok(screen)
+}
+
+/// The names of a pair.
+fn named<'a>(loaded: &'a Loaded, pair: &Pair) -> [&'a str; 2] {
+    let names = loaded.prepared.data.names();
+    [&names[pair.features.0], &names[pair.features.1]]
+}
+
+fn record(loaded: &Loaded, found: &Interactions) -> Value {
+    let pair = |pair: &Pair| {
+        json!({
+            "features": named(loaded, pair),
+            "score": pair.score,
+            "beyond": pair.beyond,
+            "degrees": pair.degrees,
+            "p_value": pair.p_value,
+            "adjusted_p_value": pair.adjusted,
+        })
+    };
+    let names = loaded.prepared.data.names();
+    json!({
+        "pairs": found.pairs.iter().map(pair).collect::<Vec<_>>(),
+        "n_significant": found.n_significant,
+        "n_all_pairs": found.n_all_pairs,
+        "main_effects": found.main_effects.iter().map(|&j| &names[j]).collect::<Vec<_>>(),
+    })
+}
+
+fn write(
+    path: &Path,
+    loaded: &Loaded,
+    found: &Interactions,
+    args: &InteractionsArgs,
+    ctx: &Context,
+) -> Result<(), Failure> {
+    let pairs = &found.pairs;
+    let feature = |at: usize| pairs.iter().map(move |pair| Some(named(loaded, pair)[at]));
+    let numeric =
+        |name: &str, value: fn(&Pair) -> f64| Column::numeric(name, pairs.iter().map(value).collect());
+    let columns = [
+        Column::numeric("rank", (1..=pairs.len()).map(|rank| rank as f64).collect()),
+        Column::text("feature_1", feature(0)),
+        Column::text("feature_2", feature(1)),
+        numeric("score", |pair| pair.score),
+        numeric("beyond", |pair| pair.beyond),
+        numeric("degrees", |pair| pair.degrees as f64),
+        numeric("p_value", |pair| pair.p_value),
+        numeric("adjusted_p_value", |pair| pair.adjusted),
+    ];
+    let no_numbers = Array2::zeros((pairs.len(), 0));
+    Ok(write_table(path, &[], no_numbers.view(), &columns, &args.writing.options(), ctx)?)
+}
+
+fn text(loaded: &Loaded, found: &Interactions, screen: &InteractionScreen, verbose: bool) -> String {
+    let mut text = format!("{}\n{}\n", loaded.describe(""), summary(found, screen.alpha));
+    let shown = if verbose { found.pairs.len() } else { found.pairs.len().min(SHOWN) };
+    let rows = found.pairs[..shown].iter().enumerate().map(|(rank, pair)| {
+        let [first, second] = named(loaded, pair);
+        vec![
+            (rank + 1).to_string(),
+            first.to_owned(),
+            second.to_owned(),
+            number(pair.beyond),
+            number(pair.p_value),
+            number(pair.adjusted),
+        ]
+    });
+    let header = ["rank", "feature", "feature", "beyond", "p-value", "adjusted"];
+    if shown > 0 {
+        text += &format!("\n{}", table(&header, rows.collect(), &[0, 3, 4, 5]));
+    }
+    if shown < found.pairs.len() {
+        text += &format!(" ... and {} more, with -v\n", found.pairs.len() - shown);
+    }
+    let names = loaded.prepared.data.names();
+    if !found.main_effects.is_empty() {
+        let effects: Vec<&str> = found.main_effects.iter().take(5).map(|&j| names[j].as_str()).collect();
+        let more = if found.main_effects.len() > 5 { ", ..." } else { "" };
+        text += &format!("\nremoved first, effects of single features: {}{more}\n", effects.join(", "));
+    }
+    text
+}
+
+/// The result in a sentence.
+fn summary(found: &Interactions, alpha: f64) -> String {
+    let all = format!("{} pairs", found.n_all_pairs);
+    match (found.n_significant, found.pairs.first()) {
+        (0, None) => format!("no pair of features to test among {all}"),
+        (0, Some(best)) => format!(
+            "no pair among {all} predicts the target better than its features alone (adjusted p = {})",
+            number(best.adjusted)
+        ),
+        (n, _) if n == found.pairs.len() => {
+            format!(
+                "at least {n} of {all} predict the target better than their features alone (adjusted p <= {alpha})"
+            )
+        }
+        (1, _) => {
+            format!("1 of {all} predicts the target better than its features alone (adjusted p <= {alpha})")
+        }
+        (n, _) => format!(
+            "{n} of {all} predict the target better than their features alone (adjusted p <= {alpha})"
+        ),
+    }
+}
