@@ -4,7 +4,7 @@ use super::report::{self, run_info, timed};
 use crate::args::InteractionsArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, load};
+use crate::input::{Also, Loaded, check_outputs, load};
 use crate::output::{SHOWN, number, print, print_json, table};
 use kernsift::Context;
 use kernsift::data::Column;
@@ -22,7 +22,7 @@ const NAME: &str = "interactions";
 pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let screen = settings(args)?;
     args.writing.check(args.out.is_some())?;
-    let loaded = load(&args.table, false, ctx, console)?;
+    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
     let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
     check_outputs(&files, &loaded.files())?;
     if let Some(path) = &args.out {
