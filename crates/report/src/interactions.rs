@@ -3,7 +3,7 @@
 use crate::listing::{Cell, Head, Listing};
 use crate::page::{Page, RunInfo};
 use crate::pair_plots::pair_plots;
-use crate::text;
+use crate::{account, text};
 use kernsift::Dataset;
 use kernsift::interactions::Interactions;
 
@@ -11,6 +11,7 @@ use kernsift::interactions::Interactions;
 /// `alpha` is the significance level.
 pub fn interactions_page(info: &RunInfo, data: &Dataset, found: &Interactions, alpha: f64) -> String {
     let mut page = Page::new(&format!("Interactions in {}", info.data), &lede(data, found));
+    account::open(&mut page, info.account.as_ref());
     if !found.pairs.is_empty() {
         page.section("ranking", "Pairs", &ranking(data, found, alpha));
     }
