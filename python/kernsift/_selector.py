@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
 from kernsift._base import Estimator, feature_count_json, labeled_rows
-from kernsift._frames import PreparedRows
+from kernsift._frames import PreparedRows, as_frame, frame_names
 from kernsift._html import Summary, selection_summary
 from kernsift._native_data import (
     FloatArray,
@@ -54,6 +54,12 @@ class FeatureSelectorMixin(SelectorMixin):
             check_is_fitted(self)
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, self.get_support(indices=True).tolist()]
+        is_plain = _get_output_config("transform", estimator=self)["dense"] == "default"
+        if is_plain and hasattr(self, "_frame_encoder") and frame_names(frame := as_frame(X)):
+            # Missing values of a frame are no error, while those of an array are.
+            check_is_fitted(self)
+            validate_data(self, frame, reset=False, skip_check_array=True)
+            return self._transform(check_array(frame, dtype=None, ensure_all_finite="allow-nan"))
         return super().transform(X)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:

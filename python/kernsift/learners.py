@@ -358,6 +358,9 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # It encodes data frames, but with this tag scikit-learn's checks round samples to integers. Then all
+        # samples of a class are equal, for which there is no metric.
+        tags.input_tags.categorical = False
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
