@@ -154,7 +154,8 @@ def test_columns_of_frames_keep_their_dtypes(name):
         kept = [column for column, keep in zip(NAMES, fitted.support_, strict=True) if keep]
         assert list(made.columns) == kept
         assert [made[column].dtype for column in kept] == [given[column].dtype for column in kept]
-        assert made.equals(given[kept])
+        # polars has another result for no columns.
+        assert made.equals(given[kept]) or not kept
 
 
 def test_frames_are_validated_before_selection():
