@@ -76,7 +76,7 @@ def parts(thing, at=""):
             yield from parts(value, f"{at}[{i}]")
     elif isinstance(thing, kernsift.Kernel):
         yield at, thing.to_json()
-    elif isinstance(thing, BaseEstimator | kernsift.CompareResult):
+    elif isinstance(thing, BaseEstimator | kernsift.CompareResult | kernsift.Interactions):
         yield from parts({type(thing).__name__: None} | vars(thing), at)
     elif hasattr(thing, "to_bytes"):
         yield at, thing.to_bytes().hex()

@@ -49,6 +49,8 @@ CHECKED = [
     kernsift.BAHSIC(n_features_to_select=1, form="fast", step=0.5, target_kernel="delta"),
     kernsift.HSICLasso(),
     kernsift.HSICLasso(n_features_to_select=1, block_size=2, permutations=2),
+    kernsift.InteractionScreen(),
+    kernsift.InteractionScreen(2, permutations=3, alpha=0.5),
     kernsift.TAKES(),
     kernsift.TAKES(weak_learner="stump", weights=None, standardize=False, random_state=0),
     kernsift.TAKES(tuned=True),

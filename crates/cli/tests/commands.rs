@@ -301,12 +301,13 @@ fn lists_of_methods_and_data_sets() {
         "ldfs",
         "pfs",
     ];
+    let screens = ["interactions"];
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
     let learners = ["design", "xing", "xing-diagonal", "average", "gaussian", "linear", "polynomial"];
     let evaluators = ["svm", "linear-svm", "knn", "kernel-knn", "ridge"];
-    assert_eq!(names, [&columns[..], &spaces, &bases, &learners, &evaluators].concat());
-    assert_eq!(methods[columns.len()]["family"], "kernel-space");
+    assert_eq!(names, [&columns[..], &screens, &spaces, &bases, &learners, &evaluators].concat());
+    assert_eq!(methods[columns.len()]["family"], "screen");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
     assert_eq!(sets.as_array().unwrap().len(), 16);

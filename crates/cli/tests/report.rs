@@ -46,6 +46,7 @@ fn every_command_writes_its_report() {
             "<h1>Kernel space of wine.csv</h1>",
             "Score by number of directions",
         ),
+        ("interactions wine.csv", "<h1>Interactions in wine.csv</h1>", "Plots of the best pairs"),
         ("basis wine.csv", "<h1>Kernel space of wine.csv</h1>", "Rows in kernel space"),
         ("design wine.csv", "<h1>Learned kernel for wine.csv</h1>", "Margins of the triplets"),
     ];

@@ -39,13 +39,18 @@ pub(super) struct Blocks {
 impl Blocks {
     /// An upper bound on their memory, in bytes.
     pub fn bytes(data: &Dataset, limit: usize) -> f64 {
-        let functions = most_functions(data, limit);
+        4.0 * most_functions(data, limit) as f64 * data.n() as f64
+    }
+
+    /// The memory that [`Blocks::new`] needs besides, in bytes.
+    pub fn temporary_bytes(data: &Dataset, limit: usize) -> f64 {
         let threads = rayon::current_num_threads();
         let at_a_time = (FEATURES_PER_CHECK * threads).min(data.d());
-        // A full block may be copied to its final size; a column, its order and its functions are per thread.
-        let temporary = 4.0 * (at_a_time * limit) as f64 + 8.0 * ((2 * limit + 6) * threads) as f64;
-        let copies = if functions > BLOCK { 2 * (BLOCK + limit) } else { 0 };
-        (4.0 * (functions + copies) as f64 + temporary) * data.n() as f64
+        // A full block may be copied to its final size.
+        let copies = if most_functions(data, limit) > BLOCK { 2 * (BLOCK + limit) } else { 0 };
+        // A column, its order and its functions are per thread.
+        let per_thread = 8.0 * ((2 * limit + 6) * threads) as f64;
+        (4.0 * (at_a_time * limit + copies) as f64 + per_thread) * data.n() as f64
     }
 
     /// Up to `limit` functions of every feature.

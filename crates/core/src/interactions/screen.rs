@@ -13,6 +13,7 @@ use crate::linalg::{product_bytes, product_single};
 use crate::simd::{add_squares_f32, multiply_f32};
 use ndarray::{Array2, ShapeBuilder, s};
 use rayon::prelude::*;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Samples per matrix product: bounds the copy of a block that is weighted by the target.
 const ROWS: usize = 2048;
@@ -44,35 +45,37 @@ pub(super) fn best_pairs(
     let count = blocks.blocks.len();
     let tasks: Vec<(usize, usize)> = (0..count).flat_map(|a| (a..count).map(move |b| (a, b))).collect();
     let n_batch = TASKS_PER_CHECK * rayon::current_num_threads();
+    // Buffers that no thread uses at present.
+    let spare: Mutex<Vec<Tile>> = Mutex::default();
     for (done, batch) in tasks.chunks(n_batch).enumerate() {
         ctx.step(stage, done * n_batch, tasks.len())?;
         let thresholds = top.thresholds();
-        let found: Vec<Result<Vec<Candidate>>> = batch
-            .par_iter()
-            .with_max_len(1)
-            .map_init(
-                || Tile::new(blocks),
-                |tile, &(a, b)| {
-                    ctx.check()?;
-                    let (a, b) = (&blocks.blocks[a], &blocks.blocks[b]);
-                    tile.add_up(a, b, &target);
-                    let mut part = Top::new(capacity, 0, 0);
-                    part.add(tile.candidates(a, b, blocks, thresholds));
-                    Ok(part.best)
-                },
-            )
-            .collect();
-        for part in found {
-            top.add(part?);
-        }
+        let of_tile = |&(a, b): &(usize, usize)| {
+            ctx.check()?;
+            let (a, b) = (&blocks.blocks[a], &blocks.blocks[b]);
+            let mut tile = lock(&spare).pop().unwrap_or_else(|| Tile::new(blocks));
+            tile.add_up(a, b, &target);
+            let mut part = Top::new(capacity, 0, 0);
+            part.add(tile.candidates(a, b, blocks, thresholds));
+            lock(&spare).push(tile);
+            Ok(part.best)
+        };
+        let found: Result<Vec<Vec<Candidate>>> = batch.par_iter().with_max_len(1).map(of_tile).collect();
+        top.add(found?.concat());
     }
     Ok(top.best)
+}
+
+fn lock(spare: &Mutex<Vec<Tile>>) -> MutexGuard<'_, Vec<Tile>> {
+    spare.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Buffers of a thread.
 struct Tile {
     /// The first block times a column of the target.
     weighted: Array2<f32>,
+    /// The first feature of the block in `weighted`, if all of it is there: consecutive tiles mostly have the same first block.
+    weighted_block: Option<usize>,
     /// Products of a function of the first block and one of the second, column-major.
     products: Array2<f32>,
     /// For every feature of the second block and function of the first: the sum of squares, column-major.
@@ -83,6 +86,7 @@ impl Tile {
     fn new(blocks: &Blocks) -> Self {
         Self {
             weighted: Array2::zeros((blocks.height, blocks.n.min(ROWS))),
+            weighted_block: None,
             products: Array2::zeros((blocks.height, blocks.height).f()),
             sums: Array2::zeros((blocks.height, blocks.width).f()),
         }
@@ -92,12 +96,15 @@ impl Tile {
     fn add_up(&mut self, a: &Block, b: &Block, target: &[Vec<f32>]) {
         let (height, width) = (a.values.nrows(), b.values.nrows());
         self.sums.fill(0.0);
+        let is_weighted = self.weighted_block == Some(a.first);
         for y in target {
             let mut products = self.products.slice_mut(s![..height, ..width]);
             for start in (0..y.len()).step_by(ROWS) {
                 let rows = start..y.len().min(start + ROWS);
                 let mut weighted = self.weighted.slice_mut(s![..height, ..rows.len()]);
-                for (mut out, values) in weighted.rows_mut().into_iter().zip(a.values.rows()) {
+                let unweighted = if is_weighted { 0 } else { height };
+                for (mut out, values) in weighted.rows_mut().into_iter().zip(a.values.rows()).take(unweighted)
+                {
                     let values = values.to_slice().expect("rows are contiguous");
                     let out = out.as_slice_mut().expect("rows are contiguous");
                     multiply_f32(&values[rows.clone()], &y[rows.clone()], out);
@@ -113,6 +120,8 @@ impl Tile {
                 }
             }
         }
+        let fits = target.len() == 1 && target[0].len() <= ROWS;
+        self.weighted_block = fits.then_some(a.first);
     }
 
     /// The pairs above the thresholds.

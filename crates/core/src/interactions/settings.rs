@@ -96,6 +96,8 @@ impl InteractionScreen {
         let wide = 4 * self.n_functions;
         let bytes = Columns::bytes(data, wide) + Blocks::bytes(data, self.n_functions);
         let ctx = ctx.hold("functions of all features", bytes, advice)?;
+        let temporary = Blocks::temporary_bytes(data, self.n_functions);
+        ctx.need_memory("functions of all features", temporary, advice)?;
         let columns = Columns::new(data, wide);
         let blocks = Blocks::new(data, &columns, self.n_functions, &ctx)?;
         let n_all_pairs = data.d() * (data.d() - 1) / 2;
