@@ -27,7 +27,9 @@ pub(super) fn screen_bytes(blocks: &Blocks, capacity: usize) -> f64 {
     let buffers = weighted + blocks.height * (blocks.height + blocks.width);
     // Before thresholds exist, every pair of a task is a candidate.
     let pairs = (blocks.width * blocks.width).min(capacity) as f64;
-    let candidates = threads * TASKS_PER_CHECK as f64 * pairs + capacity as f64;
+    // All of a task while it selects the best, in a vector that grows; those of a batch thrice while they are joined.
+    let of_task = 2.0 * (blocks.width * blocks.width) as f64;
+    let candidates = threads * (of_task + 3.0 * TASKS_PER_CHECK as f64 * pairs) + capacity as f64;
     threads * 4.0 * buffers as f64 + product_bytes() + size_of::<Candidate>() as f64 * candidates
 }
 
