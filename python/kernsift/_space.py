@@ -227,6 +227,12 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
     def _summary(self) -> Summary:
         return selection_summary(self, ("kernel", self.kernel_), ("classes", len(self.classes_)))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # As for the basis itself.
+        tags.input_tags.categorical = not getattr(getattr(self, "basis", None), "_needs_classes", False)
+        return tags
+
     @property
     def _n_features_out(self) -> int:
         return self.n_selected_

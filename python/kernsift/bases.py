@@ -207,6 +207,9 @@ class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_classes
+        # It encodes data frames, but with this tag scikit-learn's checks round samples to integers. Then all
+        # samples of a class are equal, and a discriminant has no scatter within classes.
+        tags.input_tags.categorical = not self._needs_classes
         return tags
 
 

@@ -145,6 +145,7 @@ class _BaseSVC(ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._is_precomputed()
         tags.input_tags.pairwise = self._is_precomputed()
+        tags.input_tags.categorical = not self._is_precomputed()
         return tags
 
     def _form(self, c: float, kernel: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
