@@ -16,7 +16,7 @@ from kernsift._native_data import (
     IntArray,
     checked_classes,
     checked_rows,
-    is_continuous,
+    continuous_target,
     native_rows,
     to_json,
 )
@@ -73,6 +73,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         "n_significant_",
         "main_effects_",
         "support_",
+        "target_type_",
         "classes_",
     )
     _common_attributes: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
@@ -136,13 +137,13 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         """
         checks = {"ensure_min_samples": 2, "ensure_min_features": 2, "ensure_all_finite": "allow-nan"}
         X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
-        target: Any
-        if is_continuous(y, self.target_type):
+        target: Any = continuous_target(y, self.target_type)
+        self.target_type_ = "class" if target is None else "number"
+        if target is None:
+            self.classes_, target = checked_classes(y)
+        else:
             # An earlier fit to class labels may have set them.
             self.__dict__.pop("classes_", None)
-            target = np.asarray(y, dtype=np.float64)
-        else:
-            self.classes_, target = checked_classes(y)
         with report_progress(self, X):
             answer = _native.interactions(
                 to_json(self._own_parameters()), native_rows(X), target, self._fit_settings()
