@@ -55,11 +55,11 @@ impl CachedPairs {
         let k = self.kernel_values();
         let columns = svms.tasks.par_iter().map(|task| BlockColumns::new(k.view(), &task.rows));
         svms.solutions = svms.train::<BlockColumns>(columns, ctx)?;
-        Ok(svms.training_error(|coefficients, values| {
+        svms.training_error(ctx, |coefficients, values| {
             values.iter_mut().zip(k.rows()).for_each(|(v, row)| {
                 *v += dot(row.to_slice().expect("row-major"), coefficients);
             });
-        }))
+        })
     }
 
     fn kernel_values(&self) -> Cow<'_, Array2<f64>> {

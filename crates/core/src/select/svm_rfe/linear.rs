@@ -29,9 +29,9 @@ impl Linear {
     /// Trains the SVMs and returns their training error.
     pub fn train(&mut self, svms: &mut Svms, features: &Features, ctx: &Context) -> Result<f64> {
         svms.solutions = svms.train::<LinearRows>(self.0.par_iter_mut(), ctx)?;
-        Ok(svms.training_error(|coefficients, values| {
+        svms.training_error(ctx, |coefficients, values| {
             features.iter().for_each(|column| add_scaled(values, dot(column, coefficients), column));
-        }))
+        })
     }
 
     /// The importance of every remaining feature.

@@ -87,7 +87,11 @@ impl<'a> Svms<'a> {
     }
 
     /// The training error. `add_values` adds $K \beta$ to its second argument.
-    pub fn training_error(&self, add_values: impl Fn(&[f64], &mut [f64]) + Sync) -> f64 {
+    pub fn training_error(
+        &self,
+        ctx: &Context,
+        add_values: impl Fn(&[f64], &mut [f64]) + Sync,
+    ) -> Result<f64> {
         let n = self.classes.codes.len();
         if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
             // Two classes: the solver provides the residuals of the labels.
@@ -96,20 +100,22 @@ impl<'a> Svms<'a> {
                 // A value of 0 is the second class.
                 (value > 0.0) != (task.signs[*i] > 0.0)
             };
-            return (0..n).filter(wrong).count() as f64 / n as f64;
+            return Ok((0..n).filter(wrong).count() as f64 / n as f64);
         }
         let counts = self.classes.counts();
         let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
-        let of_pair = |(task, solution): (&PairTask, &SmoSolution)| -> Vec<f64> {
+        let of_pair = |(task, solution): (&PairTask, &SmoSolution)| -> Result<Vec<f64>> {
+            ctx.check()?;
             let mut coefficients = vec![0.0; n];
             task.rows.iter().zip(&solution.coefficients).for_each(|(&i, &b)| coefficients[i] = b);
             let mut values = vec![solution.bias; n];
             add_values(&coefficients, &mut values);
-            values
+            Ok(values)
         };
-        let values: Vec<Vec<f64>> = self.tasks.par_iter().zip(&self.solutions).map(of_pair).collect();
+        let values: Vec<Vec<f64>> =
+            self.tasks.par_iter().zip(&self.solutions).map(of_pair).collect::<Result<_>>()?;
         let wrong = |&i: &usize| vote(&present, values.iter().map(|v| v[i])) != self.classes.codes[i];
-        (0..n).filter(wrong).count() as f64 / n as f64
+        Ok((0..n).filter(wrong).count() as f64 / n as f64)
     }
 }
 
