@@ -84,7 +84,7 @@ fn names_that_do_not_exist() {
     assert_eq!(s.error("select good.csv -m tkaes"), "no method 'tkaes'; did you mean 'takes'?");
     assert_eq!(
         s.error("select good.csv -m magic"),
-        "no method 'magic'; there are fisher, ffs, relief, svm-rfe, l1-svm, information-gain, mutual-information, chi-squared and 12 more"
+        "no method 'magic'; there are fisher, ffs, relief, svm-rfe, l1-svm, information-gain, mutual-information, chi-squared and 13 more"
     );
     assert!(s.error("select good.csv -m kobl").starts_with("kobl is a basis; use `kernsift"));
     assert_eq!(s.error("basis good.csv -m kpcaa"), "no basis 'kpcaa'; did you mean 'kpca'?");

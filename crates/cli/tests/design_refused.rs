@@ -127,7 +127,7 @@ fn messages_for_wrong_uses_of_saved_kernels() {
     assert!(s.error("basis iris.csv --kernel-file iris.csv").contains("not a usable kernsift model"));
     assert!(
         s.error("basis builtin:wine --kernel-file kernel.ks")
-            .starts_with("builtin:wine: no column 'sepal_length'")
+            .starts_with("builtin:wine: 4 problems:\n  no column 'sepal_length'")
     );
     assert!(
         s.error("basis iris.csv --kernel-file kernel.ks --set gamma=1")
