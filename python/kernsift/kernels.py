@@ -264,8 +264,10 @@ class OnColumns(Kernel):
 
     Parameters
     ----------
-    start, stop : int
-        The first column, from 0, and the column after the last.
+    start : int
+        The first column, from 0.
+    stop : int
+        The column after the last.
     kernel : Kernel
         The kernel on these columns.
 

@@ -21,6 +21,7 @@ from kernsift import (
     TAKES,
     FisherScore,
     InformationGain,
+    InteractionScreen,
     Kernel,
     KernelDesign,
     OnColumns,
@@ -273,7 +274,7 @@ def test_all_estimators_take_categories():
         tags = quick(name).__sklearn_tags__().input_tags
         # With this tag, scikit-learn's checks fit samples for which there is no metric or discriminant.
         assert tags.categorical == (name not in ("XingMetric", "KernelDiscriminant")), name
-        assert tags.allow_nan == issubclass(ESTIMATORS[name], BaseSelector), name
+        assert tags.allow_nan == issubclass(ESTIMATORS[name], (BaseSelector, InteractionScreen)), name
         quick(name).fit(X, y)
 
 

@@ -584,7 +584,7 @@ y30 = np.arange(30) % 3
             "each of the 30 classes has a single row (is the target column correct?)",
         ),
         (
-            lambda: ReliefF().fit(X30, np.arange(30)),
+            lambda: ReliefF(target_type="class").fit(X30, np.arange(30)),
             "Relief: each of the 30 classes has a single row",
         ),
         (lambda: TAKES().fit(X30, X30[:, 0]), "Unknown label type: continuous"),
