@@ -14,6 +14,9 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// An array of NumPy.
+type Numbers<'py> = Bound<'py, PyArray1<f64>>;
+
 /// Columns with categories that the training table does not have, and their numbers of rows.
 pub type Others = Vec<(String, usize)>;
 
@@ -337,10 +340,7 @@ impl FrameEncoder {
 
     /// Means and standard deviations of the features, if the encoding only standardizes.
     #[getter]
-    fn scaling<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> Option<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    fn scaling<'py>(&self, py: Python<'py>) -> Option<(Numbers<'py>, Numbers<'py>)> {
         let encoder = Some(&self.encoder).filter(|encoder| encoder.keeps_columns())?;
         Some((encoder.shift()?.to_pyarray(py), encoder.scale()?.to_pyarray(py)))
     }

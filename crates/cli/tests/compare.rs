@@ -144,9 +144,12 @@ fn invalid_options_are_errors() {
 /// Rows of a table with a number, a category, a date and a target.
 fn mixed(rows: std::ops::Range<usize>, colors: &[&str], missing: bool) -> String {
     let row = |i: usize| {
-        let class = if i % 3 == 0 { "yes" } else { "no" };
-        let size =
-            if missing && i % 4 == 0 { String::new() } else { format!("{}.5", i * i % 17 + 9 * (i % 3)) };
+        let class = if i.is_multiple_of(3) { "yes" } else { "no" };
+        let size = if missing && i.is_multiple_of(4) {
+            String::new()
+        } else {
+            format!("{}.5", i * i % 17 + 9 * (i % 3))
+        };
         format!("{size},{},2021-0{}-11,{class}\n", colors[i % colors.len()], 1 + i % 9)
     };
     rows.map(row).collect()
@@ -201,7 +204,7 @@ fn a_test_file_replaces_folds() {
 fn a_continuous_target_of_a_test_file_is_read_as_in_training() {
     let s = Scratch::new();
     let rows = |range: std::ops::Range<usize>| -> String {
-        range.map(|i| format!("{};{}\n", i * i % 31, format!("{}.{:03},5", 1 + i % 9, i * i % 31))).collect()
+        range.map(|i| format!("{};{}.{:03},5\n", i * i % 31, 1 + i % 9, i * i % 31)).collect()
     };
     s.file("train.csv", format!("a;amount\n{}", rows(0..40)));
     // Without a comma, a point would separate decimals.

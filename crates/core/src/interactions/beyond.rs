@@ -219,13 +219,13 @@ fn relative_trace(mut total: Array2<f64>, mut explained: Array2<f64>, smallest: 
         trace += explained[[column, column]] / pivot;
         rank += 1;
         let factors: Vec<f64> = total.row(column).iter().map(|entry| -entry / pivot).collect();
-        for later in column + 1..total.nrows() {
+        for (later, &factor) in factors.iter().enumerate().skip(column + 1) {
             // The same change of columns and rows for both.
             for matrix in [&mut total, &mut explained] {
                 let row = matrix.row(column).to_owned();
-                matrix.row_mut(later).scaled_add(factors[later], &row);
+                matrix.row_mut(later).scaled_add(factor, &row);
                 let column = matrix.column(column).to_owned();
-                matrix.column_mut(later).scaled_add(factors[later], &column);
+                matrix.column_mut(later).scaled_add(factor, &column);
             }
         }
     }

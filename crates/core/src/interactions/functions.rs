@@ -66,7 +66,7 @@ impl<'a> Columns<'a> {
             FeatureType::Number => {
                 let orders: Vec<Vec<Entry>> = columns.iter().map(|column| sorted(column)).collect();
                 match orders.as_slice() {
-                    [order] if is_regular(order, self.data.n()) => self.from_table(order, limit),
+                    [order] if is_regular(order, self.data.n()) => self.looked_up(order, limit),
                     orders => cosines(&columns, orders, limit),
                 }
             }
@@ -86,7 +86,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The functions of a column without ties and missing values.
-    fn from_table(&self, order: &[Entry], limit: usize) -> Vec<Vec<f64>> {
+    fn looked_up(&self, order: &[Entry], limit: usize) -> Vec<Vec<f64>> {
         let function = |by_rank: &Vec<f64>| {
             let mut out = vec![0.0; order.len()];
             by_rank.iter().zip(order).for_each(|(v, &(_, row))| out[row as usize] = *v);

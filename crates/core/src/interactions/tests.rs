@@ -106,7 +106,8 @@ fn the_best_scores_are_kept() {
     let columns = functions::Columns::new(&data, 3);
     let blocks = blocks::Blocks::new(&data, &columns, 3, &Context::default()).unwrap();
     let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    let best = screen::best_pairs(&blocks, &[y.clone()], 40, "pairs", &Context::default()).unwrap();
+    let best =
+        screen::best_pairs(&blocks, std::slice::from_ref(&y), 40, "pairs", &Context::default()).unwrap();
     let mut expected = vec![];
     for i in 0..d {
         for j in i + 1..d {

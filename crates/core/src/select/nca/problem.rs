@@ -67,7 +67,9 @@ pub(super) fn spread(data: &Dataset, rows: &[usize], most: usize) -> Vec<usize> 
 
 /// Ranges of sorted rows with the same class; all rows in regression.
 pub(super) fn strata(data: &Dataset, rows: &[usize]) -> Vec<Range<usize>> {
-    let Target::Classes(classes) = data.target() else { return vec![0..rows.len()] };
+    let Target::Classes(classes) = data.target() else {
+        return std::iter::once(0..rows.len()).collect();
+    };
     let mut all: Vec<Range<usize>> = vec![];
     for (at, &i) in rows.iter().enumerate() {
         match all.last_mut() {
@@ -121,7 +123,7 @@ impl Problem {
     /// Returns an error for features whose distances overflow.
     pub fn check(data: &Dataset) -> Result<()> {
         let (mean, std) = data.x().moments();
-        if mean.iter().chain(&std).any(|v| !(v.abs() <= 1e140)) {
+        if mean.iter().chain(&std).any(|v| v.is_nan() || v.abs() > 1e140) {
             let why = "distances between rows overflow; scale the features".into();
             return Err(Error::Breakdown { step: NAME, why });
         }
