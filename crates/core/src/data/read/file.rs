@@ -11,7 +11,6 @@ use crate::data::table::{Column, Table, Values};
 use crate::error::{self, Error, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
@@ -83,15 +82,15 @@ fn shown(path: &Path) -> &Path {
 /// The contents of a file.
 enum Contents<'a> {
     Bytes(Cow<'a, [u8]>),
-    /// A Parquet file, which is read in parts: it may be as large as the table.
-    File(File, usize),
+    /// A Parquet file, which its reader takes over: a copy would need as much memory as the table.
+    Parquet(Vec<u8>),
 }
 
 impl Contents<'_> {
     fn len(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
-            Self::File(_, len) => *len,
+            Self::Parquet(bytes) => bytes.len(),
         }
     }
 }
@@ -109,13 +108,11 @@ fn open(path: &Path, format: Option<Format>, ctx: &Context) -> Result<(FileType,
         return Err(Error::io(path, ErrorKind::IsADirectory.into()));
     }
     let file_type = file_type()?;
-    if file_type == (FileType { format: Format::Parquet, packing: Packing::None }) {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        return Ok((file_type, Contents::File(file, about.len() as usize)));
-    }
     ctx.need_memory("the file", about.len() as f64, MEMORY_ADVICE).map_err(|e| e.in_file(path))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    Ok((file_type, Contents::Bytes(Cow::Owned(bytes))))
+    let is_parquet = file_type == FileType { format: Format::Parquet, packing: Packing::None };
+    let contents = if is_parquet { Contents::Parquet(bytes) } else { Contents::Bytes(Cow::Owned(bytes)) };
+    Ok((file_type, contents))
 }
 
 fn standard_input(ctx: &Context) -> Result<Vec<u8>> {
@@ -146,11 +143,13 @@ fn read(
             let progress = Progress::new(&stage, bytes.len(), limit, ctx);
             read_format(name, file_type.format, bytes, options, &progress, &mut warnings)?
         }
-        Contents::File(_, 0) => return Err(empty()),
+        Contents::Parquet(bytes) if bytes.is_empty() => return Err(empty()),
         #[cfg(feature = "parquet")]
-        Contents::File(file, _) => super::parquet::read(file, limit, &mut warnings, ctx)?,
+        Contents::Parquet(bytes) => {
+            super::parquet::read(super::parquet::in_memory(bytes), limit, &mut warnings, ctx)?
+        }
         #[cfg(not(feature = "parquet"))]
-        Contents::File(..) => return Err(built_without("parquet")),
+        Contents::Parquet(_) => return Err(built_without("parquet")),
     };
     let table = if file_type.format.is_delimited() { table } else { table.with_missing(&options.na_values) };
     refuse_infinities(&table)?;
@@ -176,7 +175,9 @@ fn read_format(
         Format::Npy => numpy::read_npy(bytes, limit)?,
         Format::Npz => numpy::read_npz(bytes, limit)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::read(super::parquet::in_memory(bytes), limit, warnings, ctx)?,
+        Format::Parquet => {
+            super::parquet::read(super::parquet::in_memory(bytes.to_vec()), limit, warnings, ctx)?
+        }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => return Err(built_without("parquet")),
         #[cfg(feature = "arrow")]

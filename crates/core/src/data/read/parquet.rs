@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Cells decoded at once.
 const BATCH: usize = 8192;
 
-/// Reads a table from a file or from memory; warns about an index stored by pandas, which is skipped.
+/// Reads a table; warns about an index stored by pandas, which is skipped.
 pub(super) fn read(
     source: impl ChunkReader + 'static,
     limit: u64,
@@ -36,9 +36,9 @@ pub(super) fn read(
         .unwrap_or_else(|_| Err(damaged("its parts are inconsistent")))
 }
 
-/// The contents of a file as a source.
-pub(super) fn in_memory(bytes: &[u8]) -> impl ChunkReader + use<> {
-    of_type(Page::buffer, bytes.to_vec())
+/// The contents of a file as a source. (Several threads cannot read from one open file: they share its position.)
+pub(super) fn in_memory(bytes: Vec<u8>) -> impl ChunkReader {
+    of_type(Page::buffer, bytes)
 }
 
 /// Bytes in the type that the crate expects. It does not export the type, only a function that returns it.

@@ -65,8 +65,7 @@ fn all_types_with_all_compressions() {
     ];
     for compression in compressions {
         let mut warnings = vec![];
-        let table =
-            read(in_memory(&example(compression)), LIMIT, &mut warnings, &Context::default()).unwrap();
+        let table = read(in_memory(example(compression)), LIMIT, &mut warnings, &Context::default()).unwrap();
         assert_eq!(warnings, ["skipped the column '__index_level_0__', an index stored by pandas"]);
         // Compared as text, because NaN differs from itself.
         let twice = |cells: [f64; 3]| [cells, cells].concat();
@@ -97,20 +96,15 @@ fn more_rows_than_a_batch() {
         put::<DoubleType>(group, &values, None);
     });
     assert_eq!(
-        read(in_memory(&bytes), LIMIT, &mut vec![], &Context::default()).unwrap(),
+        read(in_memory(bytes.clone()), LIMIT, &mut vec![], &Context::default()).unwrap(),
         Table::Columns(vec![Column::numeric("a", values.clone())])
     );
 }
 
 fn message(schema: &str, fill: impl Fn(&mut Group)) -> String {
-    read(
-        in_memory(&file(schema, Compression::UNCOMPRESSED, 1, fill)),
-        LIMIT,
-        &mut vec![],
-        &Context::default(),
-    )
-    .unwrap_err()
-    .to_string()
+    read(in_memory(file(schema, Compression::UNCOMPRESSED, 1, fill)), LIMIT, &mut vec![], &Context::default())
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -142,7 +136,7 @@ fn dates_and_times() {
         dates("ns", [1.0, 0.0]),
         dates("old", [1.5, 1.5]),
     ]);
-    let table = read(in_memory(&bytes), LIMIT, &mut vec![], &Context::default()).unwrap();
+    let table = read(in_memory(bytes.clone()), LIMIT, &mut vec![], &Context::default()).unwrap();
     assert_eq!(format!("{table:?}"), format!("{expected:?}"));
 }
 
@@ -184,7 +178,7 @@ fn unsupported_types_are_named() {
 fn tables_without_rows_or_columns() {
     let none = file("message t { required double a; }", Compression::UNCOMPRESSED, 0, |_| {});
     assert_eq!(
-        read(in_memory(&none), LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string(),
+        read(in_memory(none), LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string(),
         "the file has columns but no rows"
     );
     assert_eq!(
@@ -206,7 +200,7 @@ fn tables_without_rows_or_columns() {
 #[test]
 fn truncated_files_are_errors() {
     let error_of = |bytes: &[u8]| {
-        read(in_memory(bytes), LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string()
+        read(in_memory(bytes.to_vec()), LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string()
     };
     let complete = example(Compression::SNAPPY);
     assert!(error_of(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
@@ -224,7 +218,7 @@ fn no_changed_byte_makes_it_panic() {
             let mut bytes = complete.clone();
             bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
             // Some changes cannot be detected; reading must only not panic.
-            let _ = read(in_memory(&bytes), LIMIT, &mut vec![], &Context::default());
+            let _ = read(in_memory(bytes.clone()), LIMIT, &mut vec![], &Context::default());
         }
     }
 }
