@@ -192,12 +192,17 @@ class BaseTargetSelector(BaseSelector):
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite="allow-nan")
-        numbers = continuous_target(y, self.target_type)
-        if numbers is not None:
-            self.target_type_ = "number"
-            # An earlier fit to class labels may have set them.
-            self.__dict__.pop("classes_", None)
-            return X, numbers
-        self.target_type_ = "class"
-        self.classes_, classes = checked_classes(y)
-        return X, classes
+        return X, store_target(self, y)
+
+
+def store_target(estimator: Any, y: Any) -> Target:
+    """The target in the form of the native module; sets `target_type_`, and `classes_` for classes."""
+    numbers = continuous_target(y, estimator.target_type)
+    if numbers is not None:
+        estimator.target_type_ = "number"
+        # An earlier fit to class labels may have set them.
+        estimator.__dict__.pop("classes_", None)
+        return numbers
+    estimator.target_type_ = "class"
+    estimator.classes_, classes = checked_classes(y)
+    return classes

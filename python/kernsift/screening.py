@@ -14,9 +14,7 @@ from kernsift._html import Bars, Summary, escaped, table
 from kernsift._native_data import (
     FloatArray,
     IntArray,
-    checked_classes,
     checked_rows,
-    continuous_target,
     native_rows,
     to_json,
 )
@@ -24,7 +22,7 @@ from kernsift._parameters import Docs, core_docs, documented
 from kernsift._progress import report_progress
 from kernsift._reports import ReportMixin, ReportParts
 from kernsift._selected import feature_names, shortened
-from kernsift._selector import FeatureSelectorMixin
+from kernsift._selector import FeatureSelectorMixin, store_target
 from kernsift._sklearn import _fit_context
 
 __all__ = ["InteractionScreen", "Interactions", "interactions"]
@@ -137,13 +135,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         """
         checks = {"ensure_min_samples": 2, "ensure_min_features": 2, "ensure_all_finite": "allow-nan"}
         X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
-        target: Any = continuous_target(y, self.target_type)
-        self.target_type_ = "class" if target is None else "number"
-        if target is None:
-            self.classes_, target = checked_classes(y)
-        else:
-            # An earlier fit to class labels may have set them.
-            self.__dict__.pop("classes_", None)
+        target = store_target(self, y)
         with report_progress(self, X):
             answer = _native.interactions(
                 to_json(self._own_parameters()), native_rows(X), target, self._fit_settings()
