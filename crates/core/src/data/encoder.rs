@@ -151,8 +151,11 @@ impl Encoder {
 
     fn apply_to_sparse(&self, x: &Rows) -> Result<Rows> {
         let incomplete = self.imputer.as_ref().filter(|_| x.first_missing().is_some());
-        let imputed = incomplete.map_or_else(|| Ok(x.clone()), |imputer| imputer.apply(x))?;
-        self.scaler.as_ref().map_or(Ok(imputed.clone()), |scaler| scaler.apply(&imputed))
+        let imputed = incomplete.map(|imputer| imputer.apply(x)).transpose()?;
+        match &self.scaler {
+            Some(scaler) => scaler.apply(imputed.as_ref().unwrap_or(x)),
+            None => Ok(imputed.unwrap_or_else(|| x.clone())),
+        }
     }
 
     /// The columns of each feature.

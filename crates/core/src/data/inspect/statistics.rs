@@ -6,6 +6,7 @@ use crate::data::date;
 use crate::data::table::{Column, Values};
 use crate::data::types::{ColumnType, Parsing};
 use crate::error::shorten;
+use std::cell::OnceCell;
 
 /// Bins of a histogram.
 const BINS: usize = 20;
@@ -17,6 +18,7 @@ const EXAMPLES: usize = 3;
 /// What decides whether a column is a feature.
 pub(crate) struct Statistics<'a> {
     values: &'a [f64],
+    n_distinct: OnceCell<usize>,
     pub(crate) n_missing: usize,
     pub(crate) n_present: usize,
     pub(crate) is_constant: bool,
@@ -37,6 +39,7 @@ impl<'a> Statistics<'a> {
         let counts_by = |step: f64| values.windows(2).all(|pair| pair[1] - pair[0] == step);
         Self {
             values,
+            n_distinct: OnceCell::new(),
             n_missing: values.len() - n_present,
             n_present,
             is_constant: present().next().is_some_and(|first| present().all(|v| v == first)),
@@ -49,7 +52,7 @@ impl<'a> Statistics<'a> {
 
     /// The number of distinct values. It sorts them, which takes longer than all other statistics.
     pub(crate) fn n_distinct(&self) -> usize {
-        n_distinct(&sorted(self.values))
+        *self.n_distinct.get_or_init(|| n_distinct(&sorted(self.values)))
     }
 }
 
