@@ -9,7 +9,18 @@ import kernsift
 GROUPS = {
     "Feature selectors": [
         *("FisherScore", "MutualInformation", "InformationGain", "ChiSquared", "HSICLasso", "HSFS", "BAHSIC"),
-        *("FOHSIC", "NCASelector", "ReliefF", "SVMRFE", "L1SVM", "LDFS", "FFS", "LaplacianScore", "PFS"),
+        *(
+            "AutoSelector",
+            "FOHSIC",
+            "NCASelector",
+            "ReliefF",
+            "SVMRFE",
+            "L1SVM",
+            "LDFS",
+            "FFS",
+            "LaplacianScore",
+            "PFS",
+        ),
     ],
     "Bases of kernel space": [
         "KOBL",

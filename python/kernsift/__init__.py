@@ -25,6 +25,7 @@ The estimators follow the API of scikit-learn. The native module ``kernsift._nat
 """
 
 from kernsift._native import __version__
+from kernsift.automatic import AutoSelector
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
@@ -79,6 +80,7 @@ __all__ = [
     "SVCCV",
     "SVMRFE",
     "TAKES",
+    "AutoSelector",
     "BreakdownError",
     "ChiSquared",
     "CompareResult",

@@ -124,6 +124,7 @@ def gamma_for_n_components(
     threshold: _Threshold | None = None,
 ) -> tuple[float, int]: ...
 def method_parameters(name: str) -> str: ...
+def automatic_summary(found: str, selected: list[int], names: list[str]) -> list[str]: ...
 def methods() -> str: ...
 def select(
     method: str,
@@ -253,7 +254,7 @@ def selection_page(
     fit: tuple[str, NativeRows, list[str], Target | None],
     order: list[int],
     scores: list[float],
-    n_selected: int,
+    selected: tuple[int, str | None],
     check: Check,
     settings: Settings,
 ) -> str: ...

@@ -102,6 +102,7 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
                 bool(self.standardize),
                 self._fit_settings(),
             )
+        self._store_details(answer, X)
         if isinstance(X, PreparedRows):
             answer = _of_frame(answer, X)
         n_features = len(answer["scores"])
@@ -119,6 +120,9 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
             self.path_ = Bunch(**answer["path"])
         self._store_outcome(answer)
         return self
+
+    def _store_details(self, answer: dict[str, Any], X: Any) -> None:
+        """Stores what only this method has."""
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         """Validated samples, and the target in the form of the native module."""
@@ -154,8 +158,8 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
             parts.native(),
             order.tolist(),
             scores.tolist(),
-            kept,
-            parts.check(kept, len(parts.names)),
+            (kept, getattr(self, "_automatic", None)),
+            parts.check(max(kept, 1), len(parts.names)),
             parts.run,
         )
 

@@ -155,9 +155,8 @@ class NCASelector(BaseTargetSelector):
 
     Each step takes n_samples^2 / 2 exponentials per feature. Beyond 4000 samples the sums are over 2000
     landmarks, and the loss is that of at most 20,000 samples; beyond 2000 features the candidates are the
-    best 500 by each of several quick scores. The forward search finds an XOR of two features without effects
-    of their own only by chance; ``search="gradient"`` minimizes the loss over weights of all features and
-    can find it.
+    best 500 by each of several quick scores. Features that matter only jointly are found as significant pairs
+    and sets of three, which a step may add together.
 
     {parameters and attributes}
 

@@ -75,7 +75,7 @@ mod _native {
     #[pymodule_export]
     use super::run::take_peak;
     #[pymodule_export]
-    use super::select::{method_parameters, methods, select};
+    use super::select::{automatic_summary, method_parameters, methods, select};
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
     #[pymodule_export]

@@ -61,17 +61,19 @@ pub fn selection_page(
     fit: FitArgument<'_>,
     order: Vec<usize>,
     scores: Vec<f64>,
-    n_selected: usize,
+    selected: (usize, Option<String>),
     check: CheckArgument,
     settings: Settings,
 ) -> PyResult<String> {
     let (info, data) = fit.read()?;
+    let (n_selected, automatic) = selected;
     let method = info.method.clone();
     let validation = check.read(&method)?;
     let selection = Selection {
         order,
         n_selected,
         outcome: Outcome::direct(),
+        automatic: automatic.map(|found| from_json("automatic", &found)).transpose()?,
         ..Selection::by_score(&method, scores, n_selected)
     };
     run(py, settings, move |ctx| kernsift_report::selection_page(&info, &data, &selection, &validation, ctx))

@@ -12,7 +12,7 @@ use kernsift::classify::Svm;
 use kernsift::data::Encoding;
 use kernsift::method::Info;
 use kernsift::parameters::{Parameter, Parameters};
-use kernsift::select::{FeatureCount, PathPoint, SelectorMethod};
+use kernsift::select::{Automatic, FeatureCount, PathPoint, SelectorMethod};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -44,8 +44,16 @@ pub fn select<'py>(
     dict.set_item("curve", selection.curve.into_pyarray(py))?;
     dict.set_item("coef", selection.coef.map(|coef| coef.into_pyarray(py)))?;
     dict.set_item("path", path(py, selection.path)?)?;
+    dict.set_item("automatic", selection.automatic.map(|found| to_json(&found)).transpose()?)?;
     set_outcome(&dict, &selection.outcome)?;
     Ok(dict)
+}
+
+/// What the automatic selector found, in sentences; `found` is JSON.
+#[pyfunction]
+pub fn automatic_summary(found: &str, selected: Vec<usize>, names: Vec<String>) -> PyResult<Vec<String>> {
+    let found: Automatic = from_json("automatic", found)?;
+    Ok(found.summary(&selected, &names))
 }
 
 /// The parts of a regularization path, each with an entry per step.

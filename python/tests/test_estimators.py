@@ -43,6 +43,8 @@ CHECKED = [
     kernsift.PFS(n_features_to_select=1, n_components=1),
     kernsift.FOHSIC(),
     kernsift.FOHSIC(n_features_to_select=1, estimator="unbiased", gamma=0.5),
+    kernsift.AutoSelector(),
+    kernsift.AutoSelector(n_features_to_select=1, cv=3, time_budget=60.0),
     kernsift.NCASelector(),
     kernsift.NCASelector(n_features_to_select=1, search="gradient", swaps=True, n_subsamples=2),
     kernsift.BAHSIC(),

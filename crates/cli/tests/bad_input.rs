@@ -84,7 +84,7 @@ fn names_that_do_not_exist() {
     assert_eq!(s.error("select good.csv -m tkaes"), "no method 'tkaes'; did you mean 'takes'?");
     assert_eq!(
         s.error("select good.csv -m magic"),
-        "no method 'magic'; there are fisher, ffs, relief, svm-rfe, l1-svm, information-gain, mutual-information, chi-squared and 13 more"
+        "no method 'magic'; there are auto, fisher, ffs, relief, svm-rfe, l1-svm, information-gain, mutual-information and 14 more"
     );
     assert!(s.error("select good.csv -m kobl").starts_with("kobl is a basis; use `kernsift"));
     assert_eq!(s.error("basis good.csv -m kpcaa"), "no basis 'kpcaa'; did you mean 'kpca'?");
@@ -102,7 +102,7 @@ fn data_that_a_method_cannot_use() {
         .file("good.csv", GOOD);
     assert_eq!(
         s.error("select one_class.csv"),
-        "Fisher score: all rows have the class 'x'; at least two classes are required (is the target column correct?)"
+        "automatic selector: all rows have the class 'x'; at least two classes are required (is the target column correct?)"
     );
     assert!(s.error("basis one_class.csv -m kda").starts_with("KDA: all rows have the class 'x'"));
     assert!(s.error("select one_row.csv").contains("all rows have the class 'x'"));
@@ -122,7 +122,7 @@ fn data_that_a_method_cannot_use() {
     );
     assert_eq!(
         s.error("select good.csv --target none --exclude class"),
-        "Fisher score: needs a target, but there is none. Name a target with --target."
+        "automatic selector: needs a target, but there is none. Name a target with --target."
     );
     assert!(
         s.error("select good.csv -m ffs --target b --target-type number --exclude class")
@@ -221,7 +221,7 @@ fn advice_of_apply_is_specific() {
     let s = Scratch::new();
     s.file("good.csv", GOOD).file("word.csv", "a,b,class\n1,two,x\n");
     s.ok("select good.csv -m takes --save takes.ks");
-    s.ok("select good.csv --save fisher.ks");
+    s.ok("select good.csv -m fisher --save fisher.ks");
     s.ok("basis good.csv --save kobl.ks");
     for options in ["", " --predict"] {
         assert_eq!(
@@ -250,7 +250,7 @@ fn parameters_that_a_method_does_not_have() {
             "basis builtin:wine -m kda --gamma-for-n-components 3",
             "--gamma-for-n-components has no effect with kda",
         ),
-        ("select builtin:wine --set kernel=rbf", "fisher has no parameters; leave out 'kernel'"),
+        ("select builtin:wine -m fisher --set kernel=rbf", "fisher has no parameters; leave out 'kernel'"),
         (
             "select builtin:wine -m relief --set n_neighbor=3",
             "no parameter 'n_neighbor'; did you mean 'n_neighbors'?",
@@ -261,7 +261,7 @@ fn parameters_that_a_method_does_not_have() {
         ),
         ("select builtin:wine -m relief --set n_neighbors", "--set n_neighbors: write --set KEY=VALUE"),
         ("select builtin:wine -m relief:5", "'5' is not a setting of relief; write relief:NAME=VALUE"),
-        ("select builtin:wine --test builtin:wine", "--test has no effect with fisher"),
+        ("select builtin:wine --test builtin:wine", "--test has no effect with auto"),
         ("select builtin:wine -m takes --set weight_power=much", "takes: parameter 'weight_power' must be"),
         (
             "select builtin:wine -m random",

@@ -9,7 +9,7 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn select_prints_a_table_and_names_the_target() {
-    let run = Scratch::new().ok("select builtin:wine -k 3");
+    let run = Scratch::new().ok("select builtin:wine -m fisher -k 3");
     assert_eq!(run.err, "target: 'target' (by its name)\n");
     let expected = "\
 builtin:wine: 178 rows, 13 columns, target 'target' with 3 classes
@@ -34,7 +34,7 @@ fn quiet_prints_only_the_result() {
 fn selected_features_are_written_saved_and_applied() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
-    s.ok("select wine.csv -k 2 --out reduced.csv --save wine.ks");
+    s.ok("select wine.csv -m fisher -k 2 --out reduced.csv --save wine.ks");
     let reduced = s.text("reduced.csv");
     assert!(reduced.starts_with("flavanoids,proline,target\n3.06,1065,0\n"), "{}", &reduced[..60]);
     let applied = s.ok("apply wine.ks wine.csv");
@@ -49,8 +49,8 @@ fn selected_features_are_written_saved_and_applied() {
 #[test]
 fn select_by_fraction_and_automatically() {
     let s = Scratch::new();
-    assert!(s.ok("select builtin:wine -k 0.3").out.contains("selects 4 of 13"));
-    let record = json(&s.ok("select builtin:wine --json").out);
+    assert!(s.ok("select builtin:wine -m fisher -k 0.3").out.contains("selects 4 of 13"));
+    let record = json(&s.ok("select builtin:wine -m fisher --json").out);
     assert_eq!(record["command"], "select");
     assert_eq!(record["selected"].as_array().unwrap().len(), 13, "all features of wine are significant");
     assert_eq!(record["order"][0], "flavanoids");
@@ -264,7 +264,7 @@ fn every_format_gives_the_same_result() {
         .collect();
     s.file("iris.svm", svm);
     let scores = |file: &str| {
-        let record = json(&s.ok(&format!("select {file} --json")).out);
+        let record = json(&s.ok(&format!("select {file} -m fisher --json")).out);
         let mut scores: Vec<f64> =
             record["scores"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).collect();
         scores.sort_by(f64::total_cmp);
@@ -284,6 +284,7 @@ fn lists_of_methods_and_data_sets() {
     let methods = json(&s.ok("methods --json").out);
     let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
     let columns = [
+        "auto",
         "fisher",
         "ffs",
         "relief",

@@ -324,7 +324,7 @@ fn a_killed_run_leaves_files_complete_or_unchanged() {
     let mut tally = Tally::default();
     let commands = [
         (
-            "select big.csv -k 10 --folds 0 --out s.csv --save s.ks --report s.html",
+            "select big.csv -m fisher -k 10 --folds 0 --out s.csv --save s.ks --report s.html",
             &["s.csv", "s.ks", "s.html"][..],
         ),
         ("basis big.csv -k 30 --out b.csv --save b.ks", &["b.csv", "b.ks"]),
@@ -419,7 +419,7 @@ fn signals_end_a_run_within_a_second_without_files() {
     let large_gamma = "--set gamma=5 --set threshold=none --out mapped.csv --memory-limit 100GiB";
     let started = Duration::from_millis(700);
     for (line, pause) in [
-        ("select big.csv -k 3 --out mapped.csv", Duration::from_millis(30)),
+        ("select big.csv -m fisher -k 3 --out mapped.csv", Duration::from_millis(30)),
         (&format!("select small.csv -m takes --set n_components=7000 {large_gamma}"), started),
         (&format!("basis small.csv -k 7000 {large_gamma}"), started),
         ("design small.csv -n 200000 --save kernel.ks", started),

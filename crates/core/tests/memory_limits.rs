@@ -97,6 +97,7 @@ fn plans_of_selectors_are_accurate() {
         // Small data for slow methods, many rows for univariate methods.
         let sizes = match info.name {
             "hsfs" => [(400, 30), (200, 300), (100, 1000)],
+            "auto" => [(300, 30), (600, 40), (150, 700)],
             "fisher" | "ffs" | "information-gain" | "mutual-information" | "chi-squared" => {
                 [(2000, 60), (60_000, 20), (150_000, 10)]
             }

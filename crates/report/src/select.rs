@@ -8,6 +8,7 @@ use crate::page::{Page, RunInfo};
 use crate::redundancy::redundancy;
 use crate::{account, stability, tables, text};
 use kernsift::evaluate::{Cell as Score, ResultsLog, Summary};
+use kernsift::select::Automatic;
 use kernsift::{Context, Dataset, Result, Selection};
 
 /// Cross-validation of the method.
@@ -88,18 +89,30 @@ pub fn selection_page(
 ) -> Result<String> {
     let (selected, k, d) = (selection.selected(), selection.n_selected, data.d());
     let names: Vec<&str> = selected.iter().map(|&j| data.names()[j].as_str()).collect();
-    let lede = format!(
-        "<b>{}</b> selects {k} of {}: {}.{}",
-        escape(&selection.method),
-        text::counted(d, "feature"),
-        text::listed(&names, 8),
-        validation.sentence(k, &format!("all {d} features"))
-    );
+    let lede = match &selection.automatic {
+        Some(found) => escape(&found.summary(selected, data.names()).join(" ")),
+        None if k == 0 => format!("<b>{}</b> selects none of {d} features.", escape(&selection.method)),
+        None => format!(
+            "<b>{}</b> selects {k} of {}: {}.{}",
+            escape(&selection.method),
+            text::counted(d, "feature"),
+            text::listed(&names, 8),
+            validation.sentence(k, &format!("all {d} features"))
+        ),
+    };
     let mut page = Page::new(&format!("Features of {}", info.data), &lede);
     account::open(&mut page, info.account.as_ref());
     page.section("ranking", "Feature ranking", &ranking(data, selection, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));
-    page.section("validation", "Score by number of features", &validation.html(k, data));
+    if k == 0 {
+        return Ok(info.finish(page));
+    }
+    match &selection.automatic {
+        Some(found) if matches!(validation, Validation::Skipped(_)) => {
+            page.section("validation", "Error by number of features", &errors(found, k));
+        }
+        _ => page.section("validation", "Score by number of features", &validation.html(k, data)),
+    }
     page.section(
         "target",
         feature_plots::heading(data.target()),
@@ -116,6 +129,36 @@ pub fn selection_page(
         page.section("stability", "Stability of the selection", &(explanation.to_owned() + &cards));
     }
     Ok(info.finish(page))
+}
+
+/// The cross-validated errors of the automatic selector, and those of other methods.
+fn errors(found: &Automatic, k: usize) -> String {
+    let heads = |first: Head| {
+        vec![first, Head::number("Features"), Head::bar("Error"), Head::number("Standard error")]
+    };
+    let row = |name: &str, n_features: usize, error: f64, standard_error: f64| {
+        vec![
+            Cell::Text(name.to_owned()),
+            Cell::Number(n_features as f64),
+            Cell::Number(error),
+            Cell::Number(standard_error),
+        ]
+    };
+    let own = found.curve.iter().map(|p| row(&found.method, p.n_features, p.error, p.standard_error));
+    let others = found.alternatives.iter().map(|p| row(&p.method, p.n_features, p.error, p.standard_error));
+    let caption = format!(
+        "{} by cross-validation, with screening, encoding and search inside each fold; {k} features are selected. \
+         Other methods are shown with the number of features that the same rule chooses.",
+        if found.is_classification { "Balanced error" } else { "Error (1 - R²)" },
+    );
+    Listing {
+        file: "errors.csv",
+        caption,
+        heads: heads(Head::text("Method")),
+        rows: own.chain(others).collect(),
+        selected: 0,
+    }
+    .html()
 }
 
 /// All features in order, with score and selection frequency.

@@ -29,7 +29,7 @@ use values::{size, threads};
 #[derive(Parser)]
 #[command(name = "kernsift", version, about, propagate_version = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift compare builtin:wine -m fisher,relief -k 1..5\n  kernsift methods"
+    after_help = "Examples:\n  kernsift select builtin:wine\n  kernsift compare builtin:wine -m fisher,relief -k 1..5\n  kernsift methods"
 )]
 pub struct Cli {
     /// The command.

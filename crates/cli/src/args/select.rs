@@ -8,13 +8,13 @@ use std::path::PathBuf;
 /// `select`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m relief:n_neighbors=20 -k 3 --report wine.html\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:ionosphere -m takes --save model.ks"
+    after_help = "Examples:\n  kernsift select builtin:wine\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m relief:n_neighbors=20 -k 3 --report wine.html\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:ionosphere -m takes --save model.ks"
 )]
 pub struct SelectArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The method and its parameters [default: fisher]
+    /// The method and its parameters [default: auto]
     #[command(flatten)]
     pub method: MethodArgs,
     /// Number of features, or of directions of kernel space, to select: a count, or a fraction such as 0.2

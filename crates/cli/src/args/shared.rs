@@ -83,7 +83,7 @@ impl ColumnArgs {
 #[derive(Args)]
 pub struct MethodArgs {
     /// The method, optionally with parameters: NAME or NAME:KEY=VALUE,KEY=VALUE (`kernsift methods` lists the methods,
-    /// `kernsift methods NAME` the parameters of one) [default: fisher for select, kobl for basis, design
+    /// `kernsift methods NAME` the parameters of one) [default: auto for select, kobl for basis, design
     /// for design]
     #[arg(short, long, value_name = "METHOD")]
     pub method: Option<String>,

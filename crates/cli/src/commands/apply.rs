@@ -50,6 +50,13 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     inform_of_dropped(&args.data, table.n_rows(), rows.len(), console);
     inform_of_other(&args.data, &other, console);
     columns.extend(target.map(|target| target.take_rows(&rows)));
+    if columns.is_empty() {
+        return Err(Failure::Input(format!(
+            "{}: the model selects no features, and {} has no target: there is nothing to write",
+            args.model.display(),
+            args.data
+        )));
+    }
     console.stage("writing");
     let no_matrix = Array2::zeros((rows.len(), 0));
     write_or_print(args.out.as_deref(), &[], &no_matrix, &columns, &args.writing.options(), ctx)?;

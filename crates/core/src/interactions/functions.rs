@@ -60,7 +60,15 @@ impl<'a> Columns<'a> {
     /// Up to `limit` functions of a feature, at most those of [`Columns::new`].
     pub fn functions(&self, feature: usize, limit: usize) -> FeatureFunctions {
         let limit = limit.min(self.table.len());
-        let columns: Vec<Vec<f64>> = self.groups.columns(feature).map(|j| self.column(j)).collect();
+        let mut columns: Vec<Vec<f64>> = self.groups.columns(feature).map(|j| self.column(j)).collect();
+        if columns.len() > 1 {
+            // Of an encoded category the most frequent levels come first.
+            let spread: fn(&Vec<f64>) -> f64 = |column| {
+                let mean = column.iter().sum::<f64>() / column.len() as f64;
+                -column.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>()
+            };
+            columns.sort_by(|a, b| spread(a).total_cmp(&spread(b)));
+        }
         let vectors = match self.data.feature_type(feature) {
             FeatureType::Category { levels } => indicators(&columns[0], levels, limit),
             FeatureType::Number => {

@@ -46,6 +46,7 @@
 mod beyond;
 mod blocks;
 mod functions;
+mod joint;
 mod main_effects;
 mod orthonormal;
 mod screen;
@@ -54,8 +55,11 @@ mod significance;
 mod target;
 #[cfg(test)]
 mod tests;
+mod three_way;
 mod top;
 
 pub use beyond::Pair;
+pub(crate) use joint::{JointSets, jointly_relevant};
 pub use main_effects::{Dependence, feature_dependence};
 pub use settings::{InteractionScreen, Interactions};
+pub use three_way::ThreeWay;

@@ -139,6 +139,13 @@ impl Model {
     pub fn apply_table(&self, table: &Table, ctx: &Context) -> Result<TableOutput<Vec<Column>>> {
         let recipe = self.recipe()?;
         if let Content::Selection(selection) = &self.content {
+            if selection.n_selected == 0 {
+                return Ok(TableOutput {
+                    values: vec![],
+                    rows: (0..table.n_rows()).collect(),
+                    other: vec![],
+                });
+            }
             // Only the selected columns are required.
             let applied = recipe.restricted(selection.selected()).apply(table)?;
             let columns = match table {

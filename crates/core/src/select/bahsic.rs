@@ -211,6 +211,7 @@ impl Selector for Bahsic {
         };
         let stop = if wanted.is_some() { Stop::Requested } else { Stop::Minimum };
         Ok(Selection {
+            automatic: None,
             method: "bahsic".into(),
             order,
             scores,

@@ -1,5 +1,6 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::auto::Auto;
 use super::bahsic::Bahsic;
 use super::chi_squared::ChiSquared;
 use super::ffs::Ffs;
@@ -26,6 +27,7 @@ use crate::parameters::Parameters;
 family! {
     /// A selector with its parameters.
     pub enum SelectorMethod: Selector, "selector", "method", SELECTORS {
+        Auto(Auto): INFO => Auto::default();
         Fisher(FisherScore): INFO => FisherScore::default();
         Ffs(Ffs): INFO => Ffs::default();
         Relief(Relief): INFO => Relief::default();

@@ -172,6 +172,7 @@ impl Ffs {
         let stop = if wanted.is_some() { Stop::Requested } else { Stop::Minimum };
         let outcome = Outcome { stop, iterations: curve.len() };
         Selection {
+            automatic: None,
             method: "ffs".into(),
             order: search.order,
             scores,

@@ -225,6 +225,7 @@ impl<'a> Search<'a> {
             weights: gains[..=step].to_vec(),
         };
         Selection {
+            automatic: None,
             method: "fohsic".into(),
             n_selected: wanted.unwrap_or(self.chosen.len().max(1)),
             curve: vec![],

@@ -305,6 +305,7 @@ impl<'a> Path<'a> {
         let mut coef = largest_rows(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
         coef.rows_mut().into_iter().zip(&self.factors).for_each(|(mut row, factor)| row /= *factor);
         Selection {
+            automatic: None,
             method: "l1-svm".into(),
             order,
             scores,

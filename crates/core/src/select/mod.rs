@@ -1,5 +1,6 @@
 //! Feature selectors.
 
+mod auto;
 mod bahsic;
 mod bins;
 mod catalog;
@@ -30,6 +31,7 @@ mod votes;
 mod weak;
 
 pub use crate::neighbors::Metric;
+pub use auto::{Alternative, Auto, Automatic, CurvePoint, Estimate};
 pub use bahsic::{Bahsic, Elimination, joint_elimination};
 pub use bins::Discretizer;
 pub use catalog::{SELECTORS, SelectorMethod};

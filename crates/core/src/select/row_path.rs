@@ -122,6 +122,7 @@ impl PathSettings {
             _ => {}
         }
         Selection {
+            automatic: None,
             method: self.name.into(),
             order,
             scores,

@@ -1,5 +1,6 @@
 //! The selector interface and its result.
 
+use super::auto::Automatic;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Encoder, Encoding, Target, standardized_numbers};
 use crate::error::{Error, Result};
@@ -160,6 +161,9 @@ pub struct Selection {
     pub path: Vec<PathPoint>,
     /// Why and when the method stopped.
     pub outcome: Outcome,
+    /// What the automatic selector found besides; `None` for other methods.
+    #[serde(default)]
+    pub automatic: Option<Box<Automatic>>,
 }
 
 /// One point of the path.
@@ -195,6 +199,7 @@ impl Selection {
             coef: None,
             path: vec![],
             outcome: Outcome::direct(),
+            automatic: None,
         }
     }
 

@@ -8,6 +8,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::Loaded;
 use crate::output::{SHOWN, bar, curve, number, table};
+use crate::terminal::{width, wrap};
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::{Context, Selection, Selector};
@@ -49,18 +50,39 @@ fn fields(selection: &Selection, names: &[String]) -> Value {
         "coef": path::coef(selection, names),
         "path": path::record(&selection.path, names),
         "outcome": selection.outcome,
+        "automatic": selection.automatic,
+        "summary": summary(selection, names),
     })
+}
+
+/// What the automatic selector found, in sentences.
+fn summary(selection: &Selection, names: &[String]) -> Option<Vec<String>> {
+    selection.automatic.as_ref().map(|found| found.summary(selection.selected(), names))
+}
+
+/// Sentences, one per line; on a terminal they are wrapped.
+fn wrapped(sentences: &[String]) -> String {
+    let lines = |text: &String| width().map_or_else(|| vec![text.clone()], |width| wrap(text, width));
+    sentences.iter().flat_map(lines).collect::<Vec<_>>().join("\n")
 }
 
 fn text(loaded: &Loaded, selection: &Selection, method: &SelectorMethod, verbose: bool) -> String {
     let data = &loaded.prepared.data;
     let n_selected = selection.n_selected;
-    let mut text = format!(
-        "{}\n{} selects {n_selected} of {} features",
-        loaded.describe(""),
-        selection.method,
-        data.d()
-    );
+    let mut text = match summary(selection, data.names()) {
+        Some(sentences) => format!("{}\n\n{}", loaded.describe(""), wrapped(&sentences)),
+        None => {
+            format!(
+                "{}\n{} selects {n_selected} of {} features",
+                loaded.describe(""),
+                selection.method,
+                data.d()
+            )
+        }
+    };
+    if n_selected == 0 {
+        return text + "\n";
+    }
     // If several features are eliminated per round, the curve has an error per round, not per number of features.
     let is_svm = selection.method == "svm-rfe";
     let by_count = !is_svm || selection.curve.len() == data.d();

@@ -17,12 +17,12 @@ use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
 use kernsift::model::Content;
 use kernsift::{Context, Selector};
-use kernsift_report::{MappedRows, selection_page, space_page};
+use kernsift_report::{MappedRows, Validation, selection_page, space_page};
 use selected::Selected;
 use std::path::Path;
 
 /// The default method.
-const DEFAULT_METHOD: &str = "fisher";
+const DEFAULT_METHOD: &str = "auto";
 
 /// Fits a selection, prints it, and writes the requested files.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -130,12 +130,16 @@ fn write_report(
         loaded,
         method,
         label: &label,
-        n_selected: selected.n_selected,
+        n_selected: selected.n_selected.max(1),
         max_count: selected.max_count,
         scale: args.scale == ScaleArg::Standard,
         folds: args.folds,
     };
-    let validation = validation.run(ctx, console)?;
+    let has_own = matches!(&selected.model.content, Content::Selection(found) if found.automatic.is_some());
+    let validation = match has_own && args.folds.is_none() {
+        true => Validation::Skipped("The automatic selector has its own cross-validation.".into()),
+        false => validation.run(ctx, console)?,
+    };
     let info = run_info(loaded, (&label, &selected.settings), selected.is_scaled, &selected.cost, ctx)?;
     let data = &loaded.prepared.data;
     let page = match &selected.model.content {

@@ -86,6 +86,7 @@ impl Answer {
             point.features.iter_mut().for_each(|j| *j = columns[*j]);
         }
         Selection {
+            automatic: None,
             method: "hsfs".into(),
             order,
             scores,

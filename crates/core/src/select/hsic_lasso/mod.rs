@@ -293,6 +293,7 @@ impl<'a> Problem<'a> {
         let path = found.knots.iter().map(|knot| self.point(knot, Stop::Direct)).collect();
         let coef = Array2::from_shape_vec((d, 1), scores.clone()).expect("a weight per column");
         Selection {
+            automatic: None,
             method: "hsic-lasso".into(),
             order,
             scores,

@@ -12,10 +12,21 @@ use crate::select::relief::Relief;
 use crate::select::selector::{FeatureCount, Selector};
 use std::borrow::Cow;
 
-/// Up to this many features all are candidates.
-const MAX_FEATURES: usize = 2000;
-/// Number of candidates by each score.
-const N_OF_EACH: usize = 500;
+/// When a search has candidates, and how many.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::select) struct Limits {
+    /// Up to this many features all are candidates.
+    pub features: usize,
+    /// Number of candidates by each score.
+    pub of_each: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { features: 2000, of_each: 500 }
+    }
+}
+
 /// Number of features that a sparse method is asked for.
 const N_SPARSE: usize = 100;
 /// The scores are computed on at most this many rows.
@@ -29,18 +40,25 @@ pub(super) struct Candidates {
 
 /// Features that vary; among many of them the union of the best by several quick scores. The others are ranked by
 /// the best rank that a score gives them.
-/// `rows` are sorted.
-pub(super) fn candidates(data: &Dataset, rows: &[usize], ctx: &Context) -> Result<Candidates> {
+/// `rows` are sorted; the features of `sets` are candidates in any case.
+pub(super) fn candidates(
+    data: &Dataset,
+    rows: &[usize],
+    sets: &[Vec<usize>],
+    limits: Limits,
+    ctx: &Context,
+) -> Result<Candidates> {
     let (mean, std) = data.x().moments();
     let groups = data.groups();
     let varies = |f: &usize| groups.columns(*f).any(|j| !is_constant(mean[j], std[j]));
     let varying: Vec<usize> = (0..data.d()).filter(varies).collect();
-    if varying.len() <= MAX_FEATURES {
+    if varying.len() <= limits.features {
         return Ok(Candidates { features: varying, others: vec![] });
     }
     let some: Vec<usize> = spread(data, rows, MAX_ROWS).into_iter().map(|at| rows[at]).collect();
     let sample = if some.len() < data.n() { Cow::Owned(data.take_rows(&some)) } else { Cow::Borrowed(data) };
     let mut best_rank = vec![usize::MAX; data.d()];
+    sets.iter().flatten().for_each(|&f| best_rank[f] = 0);
     for (at, selector) in quick_selectors(data.target()).iter().enumerate() {
         ctx.step("NCA candidates", at, 4)?;
         let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
@@ -56,7 +74,7 @@ pub(super) fn candidates(data: &Dataset, rows: &[usize], ctx: &Context) -> Resul
         }
     }
     let (features, mut others): (Vec<usize>, Vec<usize>) =
-        varying.into_iter().partition(|&f| best_rank[f] < N_OF_EACH);
+        varying.into_iter().partition(|&f| best_rank[f] < limits.of_each);
     others.sort_by_key(|&f| best_rank[f]);
     ctx.note(format!("{NAME}: {} of {} features are candidates", features.len(), data.d()));
     Ok(Candidates { features, others })

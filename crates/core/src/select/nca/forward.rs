@@ -14,6 +14,25 @@ const FIRST_BANDWIDTH: usize = 2;
 const PATIENCE: usize = 2;
 /// The largest automatic count.
 const MAX_AUTO_COUNT: usize = 64;
+
+/// What a search looks for.
+#[derive(Clone, Copy)]
+pub(super) struct Goals<'a> {
+    /// The largest number of features.
+    pub most: usize,
+    /// The search ends after this many steps without a relevant decrease of the loss; `None`: at the largest number.
+    pub patience: Option<usize>,
+    /// Sets of features that matter jointly. A step may add the features of a set together.
+    pub sets: &'a [Vec<usize>],
+}
+
+impl<'a> Goals<'a> {
+    /// A number of features; `None` chooses it automatically.
+    pub fn count(count: Option<usize>, sets: &'a [Vec<usize>]) -> Self {
+        let patience = if count.is_none() { Some(PATIENCE) } else { None };
+        Self { most: count.unwrap_or(MAX_AUTO_COUNT), patience, sets }
+    }
+}
 /// A swap must decrease the loss by this fraction, which is far above rounding errors.
 const MIN_DECREASE: f64 = 1e-6;
 /// How often swaps of every feature are tried.
@@ -40,14 +59,9 @@ pub(super) struct Forward {
 }
 
 impl Forward {
-    /// Adds `wanted` of the candidates one by one, or as many as decrease the loss by a relevant amount.
-    pub fn run(
-        problem: &Problem,
-        candidates: &[usize],
-        wanted: Option<usize>,
-        ctx: &Context,
-    ) -> Result<Self> {
-        let most = wanted.unwrap_or(MAX_AUTO_COUNT).min(candidates.len());
+    /// Adds candidates one by one, or the features of a set together if that decreases the loss more per feature.
+    pub fn run(problem: &Problem, candidates: &[usize], goals: Goals, ctx: &Context) -> Result<Self> {
+        let most = goals.most.min(candidates.len());
         let mut remaining = candidates.to_vec();
         let mut found = Self { steps: vec![], count: 0, stop: Stop::Exhausted };
         while found.steps.len() < most {
@@ -56,17 +70,27 @@ impl Forward {
             let bandwidth = found.steps.last().map_or(FIRST_BANDWIDTH, |step| step.bandwidth);
             let choice = choose(problem, &members, &remaining, bandwidth, f64::INFINITY, ctx)?;
             let Some(choice) = choice else { break };
-            remaining.retain(|&f| f != choice.winner);
-            let step = Step::new(problem, &members, choice.winner, choice.ranked, ctx)?;
-            found.steps.push(step);
+            let loss = found.steps.last().map_or(problem.goal.empty_loss(), |step| step.loss);
+            let decrease = loss - least(choice.losses).1;
+            let set = best_set(problem, &members, goals.sets, loss, decrease, ctx)?;
+            for feature in set.unwrap_or_else(|| vec![choice.winner]) {
+                let mut ranked = choice.ranked.clone();
+                ranked.retain(|f| *f != feature && remaining.contains(f));
+                ranked.insert(0, feature);
+                remaining.retain(|&f| f != feature);
+                found.steps.push(Step::new(problem, &found.order(), feature, ranked, ctx)?);
+            }
             if found.is_relevant(problem, candidates.len()) {
                 found.count = found.steps.len();
-            } else if wanted.is_none() && found.steps.len() >= found.count + PATIENCE {
+            } else if goals.patience.is_some_and(|patience| found.steps.len() >= found.count + patience) {
                 found.stop = Stop::Stationary;
-                return Ok(found);
+                break;
             }
         }
-        if wanted == Some(found.steps.len()) {
+        // A set may exceed the number; a search for more features begins with the same ones.
+        found.steps.truncate(most);
+        found.count = found.count.min(most);
+        if goals.patience.is_none() && found.steps.len() == goals.most {
             found.stop = Stop::Requested;
         }
         Ok(found)
@@ -121,6 +145,31 @@ pub(super) fn least(losses: Losses) -> (usize, f64) {
     let better = |best: usize, at: usize| if losses[at] < losses[best] { at } else { best };
     let best = (0..BANDWIDTHS.len()).rev().fold(LARGEST, better);
     (best, losses[best])
+}
+
+/// The features of a set that are no members yet, if adding all of them decreases the loss by more than `decrease` per
+/// feature. `loss` is the loss of the members.
+fn best_set(
+    problem: &Problem,
+    members: &[usize],
+    sets: &[Vec<usize>],
+    loss: f64,
+    decrease: f64,
+    ctx: &Context,
+) -> Result<Option<Vec<usize>>> {
+    let (mut best, mut largest) = (None, decrease);
+    for set in sets {
+        let added: Vec<usize> = set.iter().copied().filter(|f| !members.contains(f)).collect();
+        if added.len() < 2 {
+            continue;
+        }
+        let with = least(problem.mean(&problem.of_rows(&[members, &added].concat(), ctx)?)).1;
+        let per_feature = (loss - with) / added.len() as f64;
+        if per_feature > largest {
+            (best, largest) = (Some(added), per_feature);
+        }
+    }
+    Ok(best)
 }
 
 /// The best candidate of a step.

@@ -9,24 +9,26 @@ mod problem;
 mod rough;
 mod run;
 mod settings;
+mod setup;
 mod subsamples;
 #[cfg(test)]
 mod tests;
 
+pub(super) use candidates::Limits;
+pub(super) use problem::sorted_rows;
 pub use settings::{Nca, NcaSearch};
+pub(super) use setup::{Found, check, search};
 
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::interactions::jointly_relevant;
 use crate::method::Info;
-use candidates::candidates;
-use forward::Forward;
-use goal::Goal;
-use problem::{Problem, sorted_rows};
-use rough::Rough;
+use forward::Goals;
 use run::Run;
 use settings::NAME;
+use setup::Setup;
 
 impl Nca {
     /// A selection for each number of features; `None` chooses it automatically.
@@ -37,27 +39,11 @@ impl Nca {
         ctx: &Context,
     ) -> Result<Vec<Selection>> {
         self.check()?;
-        data.need_complete(NAME)?;
-        Goal::check(data, NAME)?;
-        Problem::check(data)?;
-        let rows = sorted_rows(data);
-        let candidates = candidates(data, &rows, ctx)?;
-        let n = rows.len();
-        let ctx = &ctx.hold(
-            format!("{NAME}'s copy of the features"),
-            Problem::bytes(data, n, &candidates.features) + 16.0 * data.n() as f64,
-            "use fewer rows or columns",
-        )?;
-        let problem = Problem::new(data, &rows, candidates.features.clone());
-        let m = problem.n_landmarks();
-        ctx.need_memory(format!("{NAME}'s kernel values"), Rough::bytes(n, m), "use fewer rows")?;
-        if n < data.n() || m < n {
-            ctx.note(format!("{NAME}: the loss of {n} of {} rows, by {m} landmarks", data.n()));
-        }
-        let all: Vec<usize> = (0..problem.features.len()).collect();
+        check(data, NAME)?;
+        let setup = Setup::new(data, jointly_relevant(data, ctx)?, Limits::default(), ctx)?;
         let wanted = counts.iter().copied().max().flatten();
-        let forward = Forward::run(&problem, &all, wanted, ctx)?;
-        let mut run = Run::new(self, data, candidates.others, &rows, &problem, forward, ctx)?;
+        let forward = setup.forward(Goals::count(wanted, &setup.sets), ctx)?;
+        let mut run = Run::new(self, &setup, forward, ctx)?;
         counts.iter().map(|&count| run.selection(count, ctx)).collect()
     }
 }

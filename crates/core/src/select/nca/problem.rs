@@ -30,7 +30,7 @@ const ROWS: usize = 16;
 
 /// The rows that a search uses: in the order of the target and then of their values, so that results do not depend on
 /// the order of the data.
-pub(super) fn sorted_rows(data: &Dataset) -> Vec<usize> {
+pub(in crate::select) fn sorted_rows(data: &Dataset) -> Vec<usize> {
     let by_target = |a: usize, b: usize| match data.target() {
         Target::Classes(classes) => classes.codes[a].cmp(&classes.codes[b]),
         Target::Continuous(y) => by_number(y[a], y[b]),

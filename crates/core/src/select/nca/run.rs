@@ -1,13 +1,13 @@
 //! Selections of several numbers of features from one search.
 
-use super::forward::{Forward, Step, least, swapped};
+use super::forward::{Forward, Goals, Step, least, swapped};
 use super::gradient::{Weighted, by_weight};
 use super::problem::Problem;
 use super::rough::Rough;
 use super::settings::{NAME, Nca, NcaSearch};
+use super::setup::Setup;
 use super::subsamples::{N_AVERAGED, Subsamples};
 use crate::context::Context;
-use crate::data::Dataset;
 use crate::error::Result;
 use crate::optim::Minimum;
 use crate::outcome::{Outcome, Stop};
@@ -18,6 +18,8 @@ use ndarray::Array2;
 const SWAP_POOL: usize = 24;
 /// Searches on subsamples consider this many of the features that were best in each step.
 const SUBSAMPLE_POOL: usize = 16;
+/// The gradient form starts from at most this many sets of features that matter jointly.
+const MAX_SET_STARTS: usize = 4;
 /// Below this many rows the search is always averaged over subsamples.
 const FEW_ROWS: usize = 100;
 /// Above this many rows it is averaged only on request.
@@ -28,10 +30,7 @@ const STEADY: f64 = 0.7;
 /// A search and what is computed from it for several numbers of features.
 pub(super) struct Run<'a> {
     method: &'a Nca,
-    data: &'a Dataset,
-    /// Features that vary but are no candidates, best first.
-    others: Vec<usize>,
-    rows: &'a [usize],
+    setup: &'a Setup<'a>,
     problem: &'a Problem,
     forward: Forward,
     /// Solutions of the gradient form.
@@ -46,22 +45,16 @@ struct Chosen {
 }
 
 impl<'a> Run<'a> {
-    pub fn new(
-        method: &'a Nca,
-        data: &'a Dataset,
-        others: Vec<usize>,
-        rows: &'a [usize],
-        problem: &'a Problem,
-        forward: Forward,
-        ctx: &Context,
-    ) -> Result<Self> {
+    pub fn new(method: &'a Nca, setup: &'a Setup, forward: Forward, ctx: &Context) -> Result<Self> {
         let minima = match method.search {
             NcaSearch::Gradient if !forward.steps.is_empty() => {
-                Weighted::new(problem, data, rows, ctx)?.minima(&[forward.order()], ctx)?
+                let mut starts = vec![forward.order()];
+                starts.extend(setup.sets.iter().take(MAX_SET_STARTS).cloned());
+                Weighted::new(&setup.problem, setup.data, &setup.rows, ctx)?.minima(&starts, ctx)?
             }
             _ => vec![],
         };
-        Ok(Self { method, data, others, rows, problem, forward, minima, subsamples: None })
+        Ok(Self { method, setup, problem: &setup.problem, forward, minima, subsamples: None })
     }
 
     /// The selection of a number of features; `None` chooses it automatically.
@@ -87,6 +80,7 @@ impl<'a> Run<'a> {
         };
         let requested = wanted.is_some_and(|count| count == steps.len());
         Ok(Selection {
+            automatic: None,
             method: Nca::INFO.name.into(),
             scores,
             n_selected: count,
@@ -134,7 +128,7 @@ impl<'a> Run<'a> {
     fn votes(&mut self, chosen: &[usize], ctx: &Context) -> Result<Option<Vec<f64>>> {
         let n = match self.method.n_subsamples {
             Some(n) => n,
-            None if self.rows.len() > MANY_ROWS => 0,
+            None if self.setup.rows.len() > MANY_ROWS => 0,
             None => N_AVERAGED,
         };
         let all = self.problem.features.len();
@@ -144,9 +138,9 @@ impl<'a> Run<'a> {
         let features: Vec<usize> = chosen.iter().map(|&at| self.problem.features[at]).collect();
         let subsamples = match &mut self.subsamples {
             Some(subsamples) => subsamples,
-            none => none.insert(new_subsamples(self.data, self.rows, self.problem, &self.forward, ctx)?),
+            none => none.insert(new_subsamples(self.setup, &self.forward, ctx)?),
         };
-        if self.method.n_subsamples.is_none() && self.rows.len() >= FEW_ROWS {
+        if self.method.n_subsamples.is_none() && self.setup.rows.len() >= FEW_ROWS {
             let agreement = subsamples.agreement(&features, ctx)?;
             if agreement >= STEADY {
                 return Ok(None);
@@ -156,7 +150,7 @@ impl<'a> Run<'a> {
                 "{NAME}: averaged, because searches on subsamples find {percent} % of the features"
             ));
         }
-        subsamples.scores(self.data.d(), chosen.len(), n, ctx).map(Some)
+        subsamples.scores(self.setup.data.d(), chosen.len(), n, ctx).map(Some)
     }
 
     /// The features of the set after swaps, added one by one; `None` if they are the first of the forward search.
@@ -171,7 +165,7 @@ impl<'a> Run<'a> {
             return Ok(None);
         }
         set.sort_unstable();
-        Forward::run(self.problem, &set, Some(set.len()), ctx).map(Some)
+        Forward::run(self.problem, &set, Goals::count(Some(set.len()), &self.setup.sets), ctx).map(Some)
     }
 
     /// The step of the forward search to this many features, or its last.
@@ -182,7 +176,7 @@ impl<'a> Run<'a> {
     /// How much each feature decreased the loss when it was added, or would increase it if it were removed.
     fn scores(&self, steps: &[Step], gains: &[f64], ctx: &Context) -> Result<Vec<f64>> {
         let set: Vec<usize> = steps.iter().map(|step| step.feature).collect();
-        let mut scores = vec![0.0; self.data.d()];
+        let mut scores = vec![0.0; self.setup.data.d()];
         for (at, gain) in gains.iter().enumerate() {
             let mut rest = set.clone();
             rest.remove(at);
@@ -208,16 +202,16 @@ impl<'a> Run<'a> {
         order.extend(chosen.iter().map(|&at| features[at]));
         let ranked = self.last_step(chosen.len()).map_or(&[][..], |step| &step.ranked);
         order.extend(ranked.iter().map(|&at| features[at]));
-        order.extend(features.iter().chain(&self.others).copied());
-        order.extend(0..self.data.d());
-        let mut seen = vec![false; self.data.d()];
+        order.extend(features.iter().chain(&self.setup.others).copied());
+        order.extend(0..self.setup.data.d());
+        let mut seen = vec![false; self.setup.data.d()];
         order.retain(|&f| !std::mem::replace(&mut seen[f], true));
         order
     }
 
     /// The weights of all features of the data.
     fn coef(&self, weights: &Array2<f64>) -> Array2<f64> {
-        let mut coef = Array2::zeros((self.data.d(), 1));
+        let mut coef = Array2::zeros((self.setup.data.d(), 1));
         let rows = self.problem.features.iter().zip(weights);
         rows.for_each(|(&f, weight)| coef[[f, 0]] = *weight);
         coef
@@ -225,21 +219,19 @@ impl<'a> Run<'a> {
 }
 
 /// Subsamples of the features that were among the best in a step of the search.
-fn new_subsamples<'a>(
-    data: &'a Dataset,
-    rows: &'a [usize],
-    problem: &Problem,
-    forward: &Forward,
-    ctx: &Context,
-) -> Result<Subsamples<'a>> {
+fn new_subsamples<'a>(setup: &'a Setup, forward: &Forward, ctx: &Context) -> Result<Subsamples<'a>> {
+    let problem = &setup.problem;
     let best = forward.steps.iter().flat_map(|step| step.ranked.iter().take(SUBSAMPLE_POOL));
     let mut pool: Vec<usize> = best.map(|&at| problem.features[at]).collect();
     pool.sort_unstable();
     pool.dedup();
-    let (n, m) = (rows.len(), problem.n_landmarks());
-    let bytes = Problem::bytes(data, n, &pool) + Rough::bytes(n, m);
+    // Sets of which all features are in the pool.
+    let position = |at: &usize| pool.binary_search(&problem.features[*at]).ok();
+    let sets = setup.sets.iter().filter_map(|set| set.iter().map(position).collect()).collect();
+    let (n, m) = (setup.rows.len(), problem.n_landmarks());
+    let bytes = Problem::bytes(setup.data, n, &pool) + Rough::bytes(n, m);
     ctx.need_memory(format!("{NAME}'s subsamples"), 0.8 * bytes, "use fewer rows, or no subsamples")?;
-    Ok(Subsamples::new(data, rows, pool, forward.steps.len()))
+    Ok(Subsamples::new(setup.data, &setup.rows, pool, sets, forward.steps.len()))
 }
 
 /// How much each step decreased the loss.

@@ -32,7 +32,8 @@ crate::parameters! {
     /// Each step adds the feature with the least loss; then $h$ becomes the best of 1/4, 1/2, 1 and 2 for the set. Candidates
     /// are evaluated in single precision with a bound on the error, and in double precision if they may be the best.
     /// If several candidates separate the classes, the loss at the largest $h$ decides; ties are broken by column
-    /// order. A feature of several columns, such as a category, counts as one. On request (`swaps`) selected features are then
+    /// order. A feature of several columns, such as a category, counts as one. A step may instead add the features of a
+    /// significant pair or set of three ([`crate::interactions`]) together, if that decreases the loss more per feature. On request (`swaps`) selected features are then
     /// exchanged for others while that decreases the loss. A smaller loss is not always a smaller error: on small noisy
     /// data sets swaps fit the noise.
     ///

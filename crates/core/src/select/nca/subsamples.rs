@@ -1,6 +1,6 @@
 //! Searches on subsamples of rows, whose average is steadier than one search.
 
-use super::forward::Forward;
+use super::forward::{Forward, Goals};
 use super::problem::{Problem, by_values, strata};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target};
@@ -21,6 +21,8 @@ pub(super) struct Subsamples<'a> {
     rows: &'a [usize],
     /// Features that the searches may select.
     pool: Vec<usize>,
+    /// Sets of features that matter jointly, as positions in the pool.
+    sets: Vec<Vec<usize>>,
     count: usize,
     /// The features found by each search, in order.
     orders: Vec<Vec<usize>>,
@@ -28,8 +30,14 @@ pub(super) struct Subsamples<'a> {
 
 impl<'a> Subsamples<'a> {
     /// `rows` are sorted; the searches find `count` of the features of `pool`.
-    pub fn new(data: &'a Dataset, rows: &'a [usize], pool: Vec<usize>, count: usize) -> Self {
-        Self { data, rows, pool, count, orders: vec![] }
+    pub fn new(
+        data: &'a Dataset,
+        rows: &'a [usize],
+        pool: Vec<usize>,
+        sets: Vec<Vec<usize>>,
+        count: usize,
+    ) -> Self {
+        Self { data, rows, pool, sets, count, orders: vec![] }
     }
 
     /// Runs searches until there are `n` of them.
@@ -40,7 +48,7 @@ impl<'a> Subsamples<'a> {
             let rows = subsample(self.data, self.rows, self.orders.len(), ctx.seed);
             let problem = Problem::new(self.data, &rows, self.pool.clone());
             let all: Vec<usize> = (0..self.pool.len()).collect();
-            let found = Forward::run(&problem, &all, Some(self.count), &quiet)?;
+            let found = Forward::run(&problem, &all, Goals::count(Some(self.count), &self.sets), &quiet)?;
             self.orders.push(found.order().into_iter().map(|at| self.pool[at]).collect());
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! Tests against naive implementations, and laws.
 
+use super::candidates::candidates;
 use super::gradient::Weighted;
-use super::problem::{BANDWIDTHS, Losses};
+use super::problem::{BANDWIDTHS, Losses, Problem, sorted_rows};
+use super::rough::Rough;
 use super::subsamples::Subsamples;
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
@@ -185,19 +187,39 @@ fn the_search_follows_the_definition() {
         };
         let data = recipe.make().unwrap().data;
         let found = select(&plain(), &data, FeatureCount::Count(4));
+        let sets = jointly_relevant(&data, &Context::default()).unwrap();
+        let empty = if continuous { 1.0 } else { 2.0_f64.ln() };
+        let least =
+            |set: &[usize]| BANDWIDTHS.into_iter().map(|h| naive(&data, set, h)).fold(empty, f64::min);
         let (mut chosen, mut h): (Vec<usize>, f64) = (vec![], 1.0);
-        for step in 0..4 {
+        while chosen.len() < 4 {
             let loss = |f: &usize| naive(&data, &[&chosen[..], &[*f]].concat(), h);
             let rest = (0..14).filter(|f| !chosen.contains(f));
-            chosen.push(rest.min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap());
+            let mut added = vec![rest.min_by(|a, b| loss(a).total_cmp(&loss(b))).unwrap()];
+            // A set replaces the feature if it decreases the loss more per feature.
+            let decrease = |added: &[usize]| {
+                let before = if chosen.is_empty() { empty } else { least(&chosen) };
+                (before - least(&[&chosen[..], added].concat())) / added.len() as f64
+            };
+            for set in &sets {
+                let new: Vec<usize> = set.iter().copied().filter(|f| !chosen.contains(f)).collect();
+                if new.len() > 1 && decrease(&new) > decrease(&added) {
+                    added = new;
+                }
+            }
+            chosen.extend(added);
             let at = |h: &f64| naive(&data, &chosen, *h);
             h = BANDWIDTHS.into_iter().min_by(|a, b| at(a).total_cmp(&at(b))).unwrap();
+        }
+        chosen.truncate(4);
+        for step in 0..4 {
             // Rounding of sums in another order.
-            assert!((found.path[step].objective - at(&h)).abs() < 1e-10);
+            let objective = BANDWIDTHS.into_iter().map(|h| naive(&data, &chosen[..=step], h));
+            let objective = objective.fold(f64::INFINITY, f64::min);
+            assert!((found.path[step].objective - objective).abs() < 1e-10);
         }
         assert_eq!(found.selected(), chosen);
         // The score of a feature is its gain, or what it is worth at the end.
-        let empty = if continuous { 1.0 } else { 2.0_f64.ln() };
         let mut before = empty;
         for (at, &f) in chosen.iter().enumerate() {
             let gain = before - found.path[at].objective;
@@ -313,7 +335,7 @@ fn subsamples_score_features_by_their_places() {
     let data = example(60, false, 3);
     let rows = sorted_rows(&data);
     let ctx = Context::default();
-    let mut subsamples = Subsamples::new(&data, &rows, (0..5).collect(), 2);
+    let mut subsamples = Subsamples::new(&data, &rows, (0..5).collect(), vec![], 2);
     let scores = subsamples.scores(6, 2, 3, &ctx).unwrap();
     let root = 0.5_f64.sqrt();
     // Every search gives one and the inverse root of two.
@@ -335,7 +357,9 @@ fn many_rows_use_landmarks_and_many_features_candidates() {
     assert!((losses(&problem, &planted.relevant)[0] - few).abs() < 0.1 * few);
     let recipe = Synthetic { pattern: Pattern::Linear, rows: 60, columns: 2100, ..Synthetic::default() };
     let planted = recipe.make().unwrap();
-    let candidates = candidates(&planted.data, &sorted_rows(&planted.data), &Context::default()).unwrap();
+    let candidates =
+        candidates(&planted.data, &sorted_rows(&planted.data), &[], Limits::default(), &Context::default())
+            .unwrap();
     assert!((500..1600).contains(&candidates.features.len()));
     assert_eq!(candidates.features.len() + candidates.others.len(), 2100);
     assert!(planted.relevant.iter().all(|f| candidates.features.contains(f)));

@@ -297,6 +297,7 @@ impl<'a> Elimination<'a> {
         let order = [last].into_iter().chain(self.removed.iter().rev().map(|r| r.0)).collect();
         let stop = if self.converged { Stop::Requested } else { Stop::MaxIterations };
         Selection {
+            automatic: None,
             method: "svm-rfe".into(),
             order,
             scores,

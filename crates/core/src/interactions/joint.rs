@@ -1,0 +1,114 @@
+//! Sets of features on which the target depends jointly, as starts of searches.
+
+use super::beyond::Pair;
+use super::main_effects::feature_dependence;
+use super::settings::{InteractionScreen, Interactions};
+use super::three_way::{ThreeWay, best_three_way, most_features};
+use crate::context::Context;
+use crate::data::{Dataset, Target};
+use crate::error::{Error, Result};
+
+/// At most this many sets.
+const MAX_SETS: usize = 20;
+/// Fewer rows say nothing about pairs.
+const MIN_ROWS: usize = 20;
+
+/// Significant pairs and sets of three features.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct JointSets {
+    /// The screen of all pairs; `None` if it was not possible.
+    pub pairs: Option<Interactions>,
+    /// The best sets of three; empty if they were not screened.
+    pub three_way: Vec<ThreeWay>,
+    /// Significance level.
+    alpha: f64,
+}
+
+impl JointSets {
+    /// Screens all pairs, and all sets of three of the best features.
+    pub fn find(data: &Dataset, n_functions: usize, ctx: &Context) -> Result<Self> {
+        let screen = InteractionScreen { n_functions, ..InteractionScreen::default() };
+        let mut found = Self { alpha: screen.alpha, ..Self::default() };
+        if data.d() < 2 || data.n() < MIN_ROWS {
+            return Ok(found);
+        }
+        match screen.run(data, ctx) {
+            Ok(pairs) => found.pairs = Some(pairs),
+            Err(error @ Error::Memory { .. }) => {
+                ctx.note(format!("pairs of features are not screened: {error}"))
+            }
+            Err(error) => return Err(error),
+        }
+        let n_columns = match data.target() {
+            Target::Classes(classes) => classes.counts().len().saturating_sub(1),
+            _ => 1,
+        };
+        let most = most_features(data, n_columns);
+        let d = data.d() as f64;
+        if data.d() < 3 || most < 3 {
+            return Ok(found);
+        }
+        let features = found.most_promising(data, n_functions, most, ctx)?;
+        let subset = data.take_columns(&features);
+        let mut three_way = best_three_way(&subset, d * (d - 1.0) * (d - 2.0) / 6.0, ctx)?;
+        three_way.iter_mut().for_each(|three| three.features = three.features.map(|at| features[at]));
+        found.three_way = three_way;
+        Ok(found)
+    }
+
+    /// At most `most` features in ascending order: those of the best pairs, and those on which the target depends most.
+    fn most_promising(
+        &self,
+        data: &Dataset,
+        n_functions: usize,
+        most: usize,
+        ctx: &Context,
+    ) -> Result<Vec<usize>> {
+        if data.d() <= most {
+            return Ok((0..data.d()).collect());
+        }
+        let of_pairs =
+            self.pairs.iter().flat_map(|found| &found.pairs).flat_map(|p| [p.features.0, p.features.1]);
+        let mut features: Vec<usize> = vec![];
+        for feature in of_pairs {
+            if features.len() < most / 2 && !features.contains(&feature) {
+                features.push(feature);
+            }
+        }
+        let dependence = feature_dependence(data, n_functions, ctx)?;
+        let mut order: Vec<usize> = (0..data.d()).filter(|f| !features.contains(f)).collect();
+        order.sort_by(|&a, &b| dependence[a].ln_p_value.total_cmp(&dependence[b].ln_p_value));
+        features.extend(order.into_iter().take(most - features.len()));
+        features.sort_unstable();
+        Ok(features)
+    }
+
+    /// The significant pairs and sets of three, the best of each kind first.
+    pub fn sets(&self) -> Vec<Vec<usize>> {
+        let pairs = self.significant_pairs().into_iter().map(|pair| vec![pair.features.0, pair.features.1]);
+        let three_way = self.significant_three_way().into_iter().map(|three| three.features.to_vec());
+        pairs.take(MAX_SETS).chain(three_way).collect()
+    }
+
+    /// The significant pairs, the best first.
+    pub fn significant_pairs(&self) -> Vec<Pair> {
+        self.pairs.as_ref().map_or(vec![], |found| found.pairs[..found.n_significant].to_vec())
+    }
+
+    /// The significant sets of three, the best first.
+    pub fn significant_three_way(&self) -> Vec<ThreeWay> {
+        self.three_way.iter().filter(|three| three.adjusted <= self.alpha).copied().collect()
+    }
+
+    /// The smallest adjusted p-values of a pair and of a set of three.
+    pub fn p_values(&self) -> [f64; 2] {
+        let pair =
+            self.pairs.as_ref().and_then(|found| found.pairs.first()).map_or(1.0, |pair| pair.adjusted);
+        [pair, self.three_way.first().map_or(1.0, |three| three.adjusted)]
+    }
+}
+
+/// The sets of features on which the target depends jointly: significant pairs and sets of three.
+pub(crate) fn jointly_relevant(data: &Dataset, ctx: &Context) -> Result<Vec<Vec<usize>>> {
+    Ok(JointSets::find(data, InteractionScreen::default().n_functions, ctx)?.sets())
+}

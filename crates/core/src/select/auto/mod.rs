@@ -1,0 +1,335 @@
+//! The automatic selector.
+
+mod choice;
+mod errors;
+mod predict;
+mod result;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod trials;
+
+pub use result::{Alternative, Automatic, CurvePoint, Estimate};
+pub use settings::Auto;
+
+use super::nca::{self, Found};
+use super::selector::{FeatureCount, Selection, Selector};
+use crate::context::Context;
+use crate::data::{Dataset, Encoder, Encoding, Splits, Target};
+use crate::error::Result;
+use crate::interactions::{JointSets, feature_dependence};
+use crate::method::Info;
+use crate::outcome::{Outcome, Stop};
+use choice::Choice;
+use errors::Results;
+use result::ALPHA;
+use settings::NAME;
+use std::time::{Duration, Instant};
+use trials::{Plan, Trial, Trials, functions};
+
+/// Beyond this many rows screening and cross-validation use a sample.
+const MAX_ROWS: usize = 3000;
+/// Below this many rows the order is always the average over searches.
+const FEW_ROWS: usize = 100;
+/// Below this many rows there is no cross-validation.
+const MIN_ROWS: usize = 20;
+/// The order is averaged if searches on parts of the data find less than this fraction of the features.
+const STEADY: f64 = 0.7;
+
+impl Selector for Auto {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn supports_types(&self) -> bool {
+        true
+    }
+
+    /// It standardizes inside each fold.
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn nested(&self) -> bool {
+        false
+    }
+
+    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
+        let count = count.resolve(NAME, data.d())?;
+        Ok(self.select_counts(data, &[count], ctx)?.remove(0))
+    }
+
+    /// Searches once, for the largest number.
+    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        let valid = |&&count: &&usize| (1..=data.d()).contains(&count);
+        let wanted: Vec<Option<usize>> = counts.iter().filter(valid).map(|&count| Some(count)).collect();
+        let found = if wanted.is_empty() { Ok(vec![]) } else { self.select_counts(data, &wanted, ctx) };
+        let Ok(found) = found else {
+            // Errors are reported for every number.
+            return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
+        };
+        let mut found = found.into_iter();
+        let one = |&count: &usize| {
+            FeatureCount::Count(count).resolve(NAME, data.d())?;
+            Ok(found.next().expect("one for each valid number"))
+        };
+        counts.iter().map(one).collect()
+    }
+}
+
+impl Auto {
+    /// A selection for each number of features; `None` chooses it automatically.
+    fn select_counts(
+        &self,
+        data: &Dataset,
+        counts: &[Option<usize>],
+        ctx: &Context,
+    ) -> Result<Vec<Selection>> {
+        self.check()?;
+        data.need_unencoded(NAME)?;
+        let clock = Clock { start: Instant::now(), budget: self.time_budget.map(Duration::from_secs_f64) };
+        let encoder = Encoder::fit(data, Encoding::default())?;
+        let cells = (data.n() * encoder.groups().n_columns()) as f64;
+        let sampled_cells = cells * (MAX_ROWS as f64 / data.n().max(1) as f64).min(1.0);
+        let ctx = &ctx.hold(
+            format!("copies of the features for the {NAME}"),
+            // The encoded rows, the sample, and the rows of a fold as they are and encoded.
+            8.0 * (cells + 4.0 * sampled_cells),
+            "use fewer rows or columns",
+        )?;
+        let encoded = encoder.encode(data)?;
+        nca::check(&encoded, NAME)?;
+        // In the order of their values, so that results do not depend on the order of rows.
+        let sample = match data.n() <= MAX_ROWS {
+            true => data.take_rows(&nca::sorted_rows(&encoded)),
+            false => sampled(data, ctx.seed)?,
+        };
+        let used = &sample;
+        let screened = Screened::new(used, ctx)?;
+        let plan = Plan::new(data, counts);
+        let found = plan.search(&encoded, screened.joint.sets(), ctx)?;
+        let mut run =
+            Run { method: self, data, used, plan, clock, screened, found, trials: vec![], left_out: vec![] };
+        run.trials = run.trials(ctx)?;
+        counts.iter().map(|&count| run.selection(count, ctx)).collect()
+    }
+}
+
+/// A random sample of the rows of tall data, with the class proportions of the data.
+fn sampled(data: &Dataset, seed: u64) -> Result<Dataset> {
+    let part = Splits::Holdout { test_size: MAX_ROWS as f64 / data.n() as f64, repeats: 1 };
+    Ok(data.take_rows(&part.split(data.target(), data.n(), seed)?[0].test))
+}
+
+/// The tests of all features, pairs and sets of three.
+struct Screened {
+    /// The smallest adjusted p-value of a feature.
+    single: f64,
+    joint: JointSets,
+}
+
+impl Screened {
+    fn new(data: &Dataset, ctx: &Context) -> Result<Self> {
+        let dependence = feature_dependence(data, functions(), ctx)?;
+        let least = dependence.iter().map(|found| found.p_value).fold(1.0, f64::min);
+        Ok(Self {
+            single: (least * data.d() as f64).min(1.0),
+            joint: JointSets::find(data, functions(), ctx)?,
+        })
+    }
+
+    /// The p-value that nothing predicts the target: the smallest of the tests of features, pairs, sets of three and of the error on
+    /// rows that took no part, adjusted for their number.
+    fn p_value(&self, results: Option<&Results>) -> f64 {
+        let [pair, three] = self.joint.p_values();
+        let error = results.map_or(1.0, |results| results.p_value);
+        (4.0 * self.single.min(pair).min(three).min(error)).min(1.0)
+    }
+}
+
+/// Measures how much of the time budget is used.
+struct Clock {
+    start: Instant,
+    budget: Option<Duration>,
+}
+
+impl Clock {
+    /// Whether a part that takes this long would exceed the budget.
+    fn exceeds(&self, part: Duration) -> bool {
+        self.budget.is_some_and(|budget| self.start.elapsed() + part > budget)
+    }
+}
+
+struct Run<'a> {
+    method: &'a Auto,
+    data: &'a Dataset,
+    /// The rows of screening and cross-validation.
+    used: &'a Dataset,
+    plan: Plan,
+    clock: Clock,
+    screened: Screened,
+    /// The search on all rows.
+    found: Found,
+    trials: Vec<Trial>,
+    left_out: Vec<String>,
+}
+
+impl Run<'_> {
+    /// The selection of a number of features; `None` chooses it automatically.
+    fn selection(&self, wanted: Option<usize>, ctx: &Context) -> Result<Selection> {
+        let (plan, trials, d) = (&self.plan, &self.trials, self.data.d());
+        let points = plan.points(wanted);
+        let results = Results::new(self.used, &points, trials);
+        let p_value = self.screened.p_value(results.as_ref());
+        let chosen =
+            results.as_ref().map_or(Choice { method: 0, point: 0 }, |results| results.errors.choose());
+        let n_best = match (wanted, &results) {
+            (Some(count), _) => count,
+            (None, Some(_)) => plan.counts[points[chosen.point]].min(self.found.order.len()).max(1),
+            (None, None) => self.found.order.len().min(1),
+        };
+        let votes = votes(d, trials, chosen.method, n_best);
+        let (order, is_averaged) = match chosen.method {
+            0 => self.order(&votes, n_best),
+            other => {
+                let (selector, count) = (&plan.others[other - 1], FeatureCount::Count(n_best));
+                (selector.select_typed(self.data, count, Encoding::default(), ctx)?.order, false)
+            }
+        };
+        let scores = match trials.is_empty() {
+            true => by_place(d, &order[..n_best]),
+            false => with_selected(votes, &order[..n_best]),
+        };
+        let automatic = Automatic {
+            method: plan.methods()[chosen.method].into(),
+            p_value,
+            is_classification: matches!(self.data.target(), Target::Classes(_)),
+            curve: results.as_ref().map_or(vec![], |results| results.curve(plan, &points)),
+            estimate: results.as_ref().map(|results| results.estimate),
+            alternatives: results.as_ref().map_or(vec![], |found| found.alternatives(plan, &points, chosen)),
+            frequencies: frequencies(d, trials, chosen.method, n_best),
+            is_averaged,
+            pairs: self.screened.joint.significant_pairs(),
+            three_way: self.screened.joint.significant_three_way(),
+            n_used: self.used.n(),
+            n: self.data.n(),
+            left_out: self.left_out.clone(),
+        };
+        let nothing = wanted.is_none() && p_value > ALPHA;
+        Ok(Selection {
+            method: Auto::INFO.name.into(),
+            order,
+            scores,
+            n_selected: if nothing { 0 } else { n_best },
+            curve: vec![],
+            coef: None,
+            path: vec![],
+            outcome: Outcome {
+                stop: if wanted.is_some() { Stop::Requested } else { Stop::Direct },
+                iterations: 1 + trials.len(),
+            },
+            automatic: Some(Box::new(automatic)),
+        })
+    }
+
+    /// Searches that leave out each fold, then each pair of folds. Without all single folds there are none.
+    fn trials(&mut self, ctx: &Context) -> Result<Vec<Trial>> {
+        let n = self.used.n();
+        let k = self.method.cv;
+        if n < MIN_ROWS {
+            self.left_out.push(format!("cross-validation, which needs {MIN_ROWS} samples"));
+            return Ok(vec![]);
+        }
+        let mut fold = vec![0; n];
+        let splits = Splits::Folds { folds: k, repeats: 1 }.split(self.used.target(), n, ctx.seed)?;
+        for (at, split) in splits.iter().enumerate() {
+            split.test.iter().for_each(|&row| fold[row] = at);
+        }
+        let has_sets = !self.screened.joint.sets().is_empty();
+        let trials = Trials { data: self.used, plan: &self.plan, fold, has_sets };
+        let singles = (0..k).map(|a| vec![a]);
+        let pairs = (0..k).flat_map(|a| (a + 1..k).map(move |b| vec![a, b]));
+        // A search that leaves out both of two folds would have no rows.
+        let all: Vec<Vec<usize>> = singles.chain(pairs.filter(|_| k > 2)).collect();
+        let (mut done, mut longest, mut with_others) = (vec![], Duration::ZERO, true);
+        for (at, folds) in all.iter().enumerate() {
+            ctx.step("cross-validation", at, all.len())?;
+            if self.clock.exceeds(longest) {
+                break;
+            }
+            let begun = Instant::now();
+            let trial = trials.run(folds.clone(), with_others, ctx)?;
+            longest = longest.max(begun.elapsed());
+            // Other methods are left out if there is no time for them in all folds.
+            if at == 0 && self.clock.exceeds(longest * k as u32) {
+                with_others = false;
+            }
+            done.push(trial);
+        }
+        if !with_others {
+            self.left_out.push("other methods, for lack of time".into());
+            done.iter_mut().for_each(|trial: &mut Trial| trial.errors.truncate(1));
+        }
+        if done.len() < k {
+            self.left_out.push("cross-validation, for lack of time".into());
+            done.clear();
+        } else if done.len() < all.len() {
+            self.left_out.push("nested cross-validation, for lack of time".into());
+            done.truncate(k);
+        }
+        Ok(done)
+    }
+
+    /// All features, best first, and whether this is the average over searches.
+    fn order(&self, votes: &[f64], count: usize) -> (Vec<usize>, bool) {
+        let (ranking, trials) = (&self.found.ranking, &self.trials);
+        let first = &ranking[..count.min(ranking.len())];
+        let shared = |trial: &Trial| {
+            let order = &trial.orders[0];
+            order.iter().take(count).filter(|f| first.contains(f)).count() as f64 / first.len().max(1) as f64
+        };
+        let single: Vec<f64> = trials.iter().filter(|trial| trial.folds.len() == 1).map(shared).collect();
+        let agreement = single.iter().sum::<f64>() / single.len().max(1) as f64;
+        if single.is_empty() || (agreement >= STEADY && self.used.n() >= FEW_ROWS) {
+            return (ranking.clone(), false);
+        }
+        let mut order = ranking.clone();
+        // Features without votes keep their order.
+        order.sort_by(|&a, &b| votes[b].total_cmp(&votes[a]));
+        (order, true)
+    }
+}
+
+/// For each feature the fraction of searches that have it among the first `count`.
+fn frequencies(d: usize, trials: &[Trial], method: usize, count: usize) -> Vec<f64> {
+    let mut out = vec![0.0; d];
+    for trial in trials {
+        trial.orders[method].iter().take(count).for_each(|&f| out[f] += 1.0 / trials.len() as f64);
+    }
+    out
+}
+
+/// For each feature the mean over searches of one over the root of its place among the first `count`.
+fn votes(d: usize, trials: &[Trial], method: usize, count: usize) -> Vec<f64> {
+    let mut out = vec![0.0; d];
+    for trial in trials {
+        for (place, &f) in (1..=count).zip(&trial.orders[method]) {
+            out[f] += 1.0 / ((place as f64).sqrt() * trials.len() as f64);
+        }
+    }
+    out
+}
+
+/// One over the root of the place of each feature.
+fn by_place(d: usize, order: &[usize]) -> Vec<f64> {
+    let mut out = vec![0.0; d];
+    (1..).zip(order).for_each(|(place, &f): (usize, _)| out[f] = 1.0 / (place as f64).sqrt());
+    out
+}
+
+/// Votes; a selected feature without votes gets the score of the least one with votes.
+fn with_selected(mut votes: Vec<f64>, selected: &[usize]) -> Vec<f64> {
+    let least = votes.iter().copied().filter(|v| *v > 0.0).fold(1.0, f64::min);
+    selected.iter().for_each(|&f| votes[f] = votes[f].max(least));
+    votes
+}

@@ -1,0 +1,111 @@
+use super::*;
+use crate::data::synthetic::{Pattern, Synthetic};
+use ndarray::Array2;
+
+fn select(data: &Dataset, count: FeatureCount, seed: u64) -> Selection {
+    Auto::default().select(data, count, &Context { seed, ..Context::default() }).unwrap()
+}
+
+fn made(pattern: Pattern, rows: usize, columns: usize, seed: u64) -> (Dataset, Vec<usize>) {
+    let made = Synthetic { pattern, rows, columns, seed, ..Synthetic::default() }.make().unwrap();
+    let mut relevant = made.relevant;
+    relevant.sort_unstable();
+    (made.data, relevant)
+}
+
+fn sorted(features: &[usize]) -> Vec<usize> {
+    let mut features = features.to_vec();
+    features.sort_unstable();
+    features
+}
+
+#[test]
+fn finds_exactly_the_relevant_features() {
+    for (pattern, rows) in [(Pattern::Xor, 300), (Pattern::Ring, 300), (Pattern::XorRing, 600)] {
+        let (data, relevant) = made(pattern, rows, 20, 1);
+        let found = select(&data, FeatureCount::Auto, 0);
+        assert_eq!(sorted(found.selected()), relevant, "{pattern:?}");
+        let automatic = found.automatic.unwrap();
+        let estimate = automatic.estimate.unwrap();
+        assert!(estimate.is_nested && estimate.error + 3.0 * estimate.standard_error < estimate.baseline);
+        assert!(automatic.p_value < 1e-6, "{pattern:?}: {}", automatic.p_value);
+    }
+}
+
+#[test]
+fn finds_a_product_in_regression() {
+    let mut rng = crate::random::Rng::new(3);
+    let x = Array2::from_shape_fn((300, 15), |_| rng.normal());
+    let y: Vec<f64> = x.rows().into_iter().map(|row| row[4] * row[9] + 0.1 * row[1]).collect();
+    let data = Dataset::with_target(x, Target::Continuous(y)).unwrap();
+    let found = select(&data, FeatureCount::Auto, 0);
+    assert_eq!(sorted(found.selected()), [4, 9]);
+    let automatic = found.automatic.unwrap();
+    assert!(!automatic.is_classification);
+    // Without features, the error is that of the mean.
+    let estimate = automatic.estimate.unwrap();
+    assert!((estimate.baseline - 1.0).abs() < 1e-12 && estimate.error < 0.5);
+}
+
+#[test]
+fn finds_a_parity_of_three_features() {
+    let mut rng = crate::random::Rng::new(5);
+    let x = Array2::from_shape_fn((800, 20), |_| rng.normal());
+    let codes = x.rows().into_iter().map(|row| usize::from(row[2] * row[7] * row[11] > 0.0)).collect();
+    let data = Dataset::labeled(x, codes).unwrap();
+    let found = select(&data, FeatureCount::Auto, 0);
+    assert_eq!(sorted(found.selected()), [2, 7, 11]);
+    let text = found.automatic.as_ref().unwrap().summary(found.selected(), data.names()).join("\n");
+    assert!(text.contains("Three features that matter jointly: x3, x8 and x12"), "{text}");
+}
+
+#[test]
+fn selects_nothing_from_noise() {
+    // The level is 0.05; of 20 draws more than 3 false alarms have a probability of 1.6 %.
+    let alarms = (0..20).filter(|&seed| {
+        let (data, _) = made(Pattern::Noise, 120, 10, seed);
+        select(&data, FeatureCount::Auto, 0).n_selected > 0
+    });
+    let alarms = alarms.count();
+    assert!(alarms <= 3, "{alarms} of 20");
+}
+
+#[test]
+fn a_requested_number_is_selected_even_from_noise() {
+    let (data, _) = made(Pattern::Noise, 100, 8, 2);
+    let found = select(&data, FeatureCount::Count(3), 0);
+    assert_eq!(found.n_selected, 3);
+    let text = found.automatic.as_ref().unwrap().summary(found.selected(), data.names()).join("\n");
+    assert!(text.contains("Nothing predicts the target better than chance"), "{text}");
+}
+
+#[test]
+fn each_number_is_the_same_alone() {
+    let (data, _) = made(Pattern::XorRing, 200, 12, 4);
+    let ctx = Context::default();
+    let together = Auto::default().select_each(&data, &[1, 3, 6], &ctx);
+    for (count, found) in [1, 3, 6].into_iter().zip(together) {
+        let alone = select(&data, FeatureCount::Count(count), 0);
+        let found = found.unwrap();
+        assert_eq!((found.selected(), &found.scores), (alone.selected(), &alone.scores), "{count}");
+    }
+}
+
+#[test]
+fn tall_data_are_sampled() {
+    let (data, relevant) = made(Pattern::Ring, 3500, 5, 1);
+    let found = select(&data, FeatureCount::Auto, 0);
+    assert_eq!(sorted(found.selected()), relevant);
+    let automatic = found.automatic.unwrap();
+    assert_eq!((automatic.n_used, automatic.n), (MAX_ROWS, 3500));
+}
+
+#[test]
+fn a_short_time_budget_leaves_out_cross_validation() {
+    let (data, _) = made(Pattern::Ring, 200, 10, 1);
+    let auto = Auto { time_budget: Some(1e-9), ..Auto::default() };
+    let found = auto.select(&data, FeatureCount::Count(2), &Context::default()).unwrap();
+    let automatic = found.automatic.unwrap();
+    assert!(automatic.estimate.is_none() && automatic.left_out[0].starts_with("cross-validation"));
+    assert_eq!(found.n_selected, 2);
+}

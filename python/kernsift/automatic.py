@@ -1,0 +1,151 @@
+"""The automatic selector."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Bunch
+
+from kernsift import _native
+from kernsift._frames import PreparedRows
+from kernsift._native_data import FloatArray
+from kernsift._parameters import Docs
+from kernsift._selector import BaseTargetSelector
+
+
+class AutoSelector(BaseTargetSelector):
+    """The features that matter, how many they are, and how well they predict: the selector to start with.
+
+    It screens single features, pairs and sets of three features; searches by the criterion of
+    :class:`NCASelector`, with jointly relevant features as candidates; chooses the number of features by
+    cross-validation (the fewest features with an error within one standard error of the least); and
+    estimates the error on samples that took no part by nested cross-validation. Another method (LDFS, HSIC
+    Lasso, Fisher score) is used instead if it is decisively better on the same folds. If nothing predicts
+    the target better than chance, no feature is selected, unless a number is requested.
+
+    `summary_` says in a few sentences what was found. Categories, missing values and data frames are
+    supported; features are standardized inside each fold.
+
+    {parameters and attributes}
+
+    See Also
+    --------
+    kernsift.NCASelector : The search alone.
+    kernsift.InteractionScreen : The screen of all pairs.
+
+    Examples
+    --------
+    >>> from kernsift import AutoSelector
+    >>> from kernsift.datasets import make_synthetic
+    >>> X, y, relevant = make_synthetic("xor", n_samples=300, n_features=20, random_state=0)
+    >>> selector = AutoSelector(random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True).tolist() == sorted(relevant.tolist())
+    True
+    """
+
+    _method = "auto"
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *BaseTargetSelector._fitted,
+        "n_features_",
+        "summary_",
+        "pvalue_",
+        "error_",
+        "error_curve_",
+        "frequencies_",
+        "interactions_",
+        "alternatives_",
+        "classes_",
+    )
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "n_features_to_select": "None chooses the number by cross-validation, and may select nothing.",
+    }
+    _docs: ClassVar[Docs] = {
+        "n_features_": ("int", "Number of selected features."),
+        "summary_": ("str", "What was found, in sentences."),
+        "pvalue_": (
+            "float",
+            "p-value of the hypothesis that nothing predicts the target, adjusted.",
+        ),
+        "error_": (
+            "Bunch or None",
+            "Error on samples that took no part: `error`, `standard_error`, `baseline` (without features), "
+            "`nested`. It is the balanced error rate, or 1 - R^2 for a continuous target. None without "
+            "cross-validation.",
+        ),
+        "error_curve_": (
+            "Bunch",
+            "Cross-validated error by number of features: arrays `n_features`, `error` and `standard_error`.",
+        ),
+        "frequencies_": (
+            "ndarray of shape (n_features_in_,)",
+            "Fraction of searches on parts of the data that selected each feature.",
+        ),
+        "interactions_": (
+            "Bunch",
+            "Significant pairs, the best first: arrays `pairs` of shape (n_pairs, 2) and `pvalues`, adjusted "
+            "for all pairs.",
+        ),
+        "alternatives_": (
+            "list of Bunch",
+            "Other methods on the same folds: `method`, `n_features`, `error`, `standard_error` and `close`.",
+        ),
+    }
+    #: Features are standardized inside each fold.
+    standardize = True
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        cv: int = 5,
+        time_budget: float | None = None,
+        target_type: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.cv = cv
+        self.time_budget = time_budget
+        self.target_type = target_type
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _store_details(self, answer: dict[str, Any], X: Any) -> None:
+        self._automatic: str = answer["automatic"]
+        found = json.loads(self._automatic)
+        selected = answer["selected"].tolist()
+        is_frame = isinstance(X, PreparedRows)
+        positions = X.native.positions if is_frame else np.arange(X.shape[1])
+        if is_frame:
+            names = X.names
+        else:
+            names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
+        self.n_features_ = len(selected)
+        self.summary_ = "\n".join(
+            _native.automatic_summary(self._automatic, selected, [str(n) for n in names])
+        )
+        self.pvalue_: float = found["p_value"]
+        error = found["estimate"]
+        self.error_ = None if error is None else Bunch(nested=error.pop("is_nested"), **error)
+        curve = found["curve"]
+        self.error_curve_: Any = Bunch(
+            n_features=np.array([point["n_features"] for point in curve], dtype=np.int64),
+            error=_numbers(curve, "error"),
+            standard_error=_numbers(curve, "standard_error"),
+        )
+        frequencies = np.array(found["frequencies"])
+        self.frequencies_: FloatArray = X.to_frame(frequencies) if is_frame else frequencies
+        pairs = np.array([pair["features"] for pair in found["pairs"]], dtype=np.int64).reshape(-1, 2)
+        self.interactions_ = Bunch(pairs=positions[pairs], pvalues=_numbers(found["pairs"], "adjusted"))
+        self.alternatives_ = [
+            Bunch(close=other.pop("is_close"), **other) for other in map(dict, found["alternatives"])
+        ]
+
+
+def _numbers(items: list[dict[str, Any]], key: str) -> npt.NDArray[np.float64]:
+    return np.array([item[key] for item in items], dtype=float)
