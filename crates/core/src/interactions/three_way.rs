@@ -58,7 +58,9 @@ pub(super) fn best_three_way(data: &Dataset, n_all: f64, ctx: &Context) -> Resul
     let columns = Columns::new(data, 4 * N_FUNCTIONS);
     let blocks = Blocks::new(data, &columns, N_FUNCTIONS, ctx)?;
     let residual = without_main_effects(&target, (&columns, &blocks), N_FUNCTIONS, ALPHA, ctx)?;
-    let (values, rows) = all_functions(&blocks);
+    let (values, mut rows) = all_functions(&blocks);
+    // Blocks end with the last feature that has a function.
+    rows.resize(d, values.nrows()..values.nrows());
     let target: Vec<Vec<f32>> =
         residual.target.iter().map(|y| y.iter().map(|&v| v as f32).collect()).collect();
     let first: Vec<usize> = (0..d.saturating_sub(2)).collect();

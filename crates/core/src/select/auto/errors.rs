@@ -51,8 +51,11 @@ impl Results {
         let error = mean(&of_rows, &of_weights);
         let gains: Vec<f64> = baseline.iter().zip(&of_rows).map(|(without, with)| without - with).collect();
         let gain = mean(&gains, &of_weights);
-        let z = if gain.error > 0.0 { gain.mean / gain.error } else { gain.mean.signum() * f64::INFINITY };
-        let p_value = if z > 0.0 { 0.5 * chi_squared_upper_tail(z * z, 1.0) } else { 1.0 };
+        // One-sided, by the normal distribution.
+        let p_value = match gain.mean > 0.0 {
+            true => 0.5 * chi_squared_upper_tail((gain.mean / gain.error).powi(2), 1.0),
+            false => 1.0,
+        };
         let estimate = Estimate {
             error: error.mean / unit,
             standard_error: error.error / unit,

@@ -290,13 +290,11 @@ impl Run<'_> {
         };
         let single: Vec<f64> = trials.iter().filter(|trial| trial.folds.len() == 1).map(shared).collect();
         let agreement = single.iter().sum::<f64>() / single.len().max(1) as f64;
-        if single.is_empty() || (agreement >= STEADY && self.used.n() >= FEW_ROWS) {
-            return (ranking.clone(), false);
-        }
+        let is_steady = single.is_empty() || (agreement >= STEADY && self.used.n() >= FEW_ROWS);
         let mut order = ranking.clone();
-        // Features without votes keep their order.
-        order.sort_by(|&a, &b| votes[b].total_cmp(&votes[a]));
-        (order, true)
+        // Features with the same votes keep their order.
+        order[if is_steady { first.len() } else { 0 }..].sort_by(|&a, &b| votes[b].total_cmp(&votes[a]));
+        (order, !is_steady)
     }
 }
 

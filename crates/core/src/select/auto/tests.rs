@@ -71,6 +71,17 @@ fn selects_nothing_from_noise() {
 }
 
 #[test]
+fn selects_nothing_from_constant_features() {
+    let classes = Target::Classes(crate::data::Classes::from_codes((0..60).map(|i| i % 2).collect()));
+    let numbers = Target::Continuous((0..60).map(f64::from).collect());
+    for target in [classes, numbers] {
+        let data = Dataset::with_target(Array2::from_elem((60, 3), 7.0), target).unwrap();
+        let found = select(&data, FeatureCount::Auto, 0);
+        assert_eq!((found.n_selected, found.automatic.unwrap().p_value), (0, 1.0));
+    }
+}
+
+#[test]
 fn a_requested_number_is_selected_even_from_noise() {
     let (data, _) = made(Pattern::Noise, 100, 8, 2);
     let found = select(&data, FeatureCount::Count(3), 0);
