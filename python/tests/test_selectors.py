@@ -51,6 +51,6 @@ def test_planted_features_come_first():
 
 def test_nothing_significant_warns(rng):
     X = rng.normal(size=(20, 5))
-    with pytest.warns(UserWarning, match="no feature is significant; the best one is selected"):
+    with pytest.warns(UserWarning, match="no feature is significant; none is selected"):
         selector = FisherScore().fit(X, np.arange(20) % 2)
-    assert selector.support_.sum() == 1
+    assert selector.support_.sum() == 0

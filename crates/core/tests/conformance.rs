@@ -56,6 +56,25 @@ fn stepwise(selection: &Selection) -> bool {
 }
 
 #[test]
+fn nothing_is_selected_from_noise_unless_requested() {
+    let mut rng = Rng::new(3);
+    let x = Array2::from_shape_simple_fn((120, 8), || rng.normal());
+    let codes: Vec<usize> = (0..120).map(|_| rng.below(2)).collect();
+    let noise = Dataset::labeled(x.clone(), codes).unwrap();
+    let codes = x.column(2).iter().map(|&v| usize::from(v > 0.0)).collect();
+    let signal = Dataset::labeled(x, codes).unwrap();
+    let ctx = Context::default();
+    for (name, method) in selectors().filter(|(_, method)| method.needs() != Needs::Nothing) {
+        let select = |data, count| method.select_typed(data, count, Encoding::default(), &ctx).unwrap();
+        assert_eq!(select(&noise, FeatureCount::Auto).n_selected, 0, "{name}");
+        assert_eq!(select(&noise, FeatureCount::Count(2)).n_selected, 2, "{name}");
+        let found = select(&signal, FeatureCount::Auto);
+        assert_eq!(found.order[0], 2, "{name}");
+        assert!(found.n_selected > 0 && found.selected().iter().all(|&j| found.scores[j] > 0.0), "{name}");
+    }
+}
+
+#[test]
 fn results_do_not_depend_on_threads() {
     let data = tall();
     for (name, mut method) in bases() {

@@ -76,7 +76,7 @@ fn faults(method: &SelectorMethod, data: &Dataset, wanted: FeatureCount) -> (boo
     order.sort_unstable();
     let n_selected = match wanted {
         FeatureCount::Count(k) => k..=k,
-        _ => 1..=d,
+        _ => 0..=d,
     };
     let finite = |w: &f64| w.is_finite();
     let facts = [

@@ -10,8 +10,10 @@ use crate::error::{Error, Result};
 
 /// At most this many sets.
 const MAX_SETS: usize = 20;
+/// Beyond this many features starts are found with two functions of each feature.
+const MAX_FEATURES: usize = 2000;
 /// Fewer rows say nothing about pairs.
-const MIN_ROWS: usize = 20;
+pub(crate) const MIN_ROWS: usize = 20;
 
 /// Significant pairs and sets of three features.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -32,13 +34,7 @@ impl JointSets {
         if data.d() < 2 || data.n() < MIN_ROWS {
             return Ok(found);
         }
-        match screen.run(data, ctx) {
-            Ok(pairs) => found.pairs = Some(pairs),
-            Err(error @ Error::Memory { .. }) => {
-                ctx.note(format!("pairs of features are not screened: {error}"))
-            }
-            Err(error) => return Err(error),
-        }
+        found.pairs = if_memory_suffices(screen.run(data, ctx), ctx)?;
         let n_columns = match data.target() {
             Target::Classes(classes) => classes.counts().len().saturating_sub(1),
             _ => 1,
@@ -106,6 +102,52 @@ impl JointSets {
             self.pairs.as_ref().and_then(|found| found.pairs.first()).map_or(1.0, |pair| pair.adjusted);
         [pair, self.three_way.first().map_or(1.0, |three| three.adjusted)]
     }
+}
+
+/// The pairs of features with the strongest interaction, significant or not, the best first; none if there are too few rows or
+/// too little memory.
+pub(crate) fn leading_pairs(data: &Dataset, ctx: &Context) -> Result<Vec<(usize, usize)>> {
+    if data.d() < 2 || data.n() < MIN_ROWS {
+        return Ok(vec![]);
+    }
+    let n_functions = if data.d() <= MAX_FEATURES { InteractionScreen::default().n_functions } else { 2 };
+    let screen = InteractionScreen { n_functions, ..InteractionScreen::default() };
+    let found = if_memory_suffices(screen.run(data, ctx), ctx)?;
+    Ok(found.map_or(vec![], |found| found.pairs.iter().map(|pair| pair.features).collect()))
+}
+
+/// The screen of all pairs, or a note that there is too little memory for it.
+fn if_memory_suffices(found: Result<Interactions>, ctx: &Context) -> Result<Option<Interactions>> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error @ Error::Memory { .. }) => {
+            ctx.note(format!("pairs of features are not screened: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The p-value that the target depends on no feature: the smallest over features, adjusted for their number. With `jointly`
+/// also on no pair and no set of three, which are not screened if a feature is significant at `alpha`.
+pub(crate) fn any_dependence(data: &Dataset, jointly: bool, alpha: f64, ctx: &Context) -> Result<f64> {
+    let n_functions = InteractionScreen::default().n_functions;
+    let single = smallest_p_value(data, n_functions, ctx)?;
+    if !jointly {
+        return Ok(single);
+    }
+    if 3.0 * single <= alpha {
+        return Ok(3.0 * single);
+    }
+    let [pair, three] = JointSets::find(data, n_functions, ctx)?.p_values();
+    Ok((3.0 * single.min(pair).min(three)).min(1.0))
+}
+
+/// The smallest p-value of a single feature, adjusted for the number of features.
+pub(crate) fn smallest_p_value(data: &Dataset, n_functions: usize, ctx: &Context) -> Result<f64> {
+    let dependence = feature_dependence(data, n_functions, ctx)?;
+    let least = dependence.iter().map(|found| found.p_value).fold(1.0, f64::min);
+    Ok((least * data.d() as f64).min(1.0))
 }
 
 /// The sets of features on which the target depends jointly: significant pairs and sets of three.

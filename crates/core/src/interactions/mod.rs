@@ -59,7 +59,9 @@ mod three_way;
 mod top;
 
 pub use beyond::Pair;
-pub(crate) use joint::{JointSets, jointly_relevant};
+pub(crate) use joint::{
+    JointSets, MIN_ROWS, any_dependence, jointly_relevant, leading_pairs, smallest_p_value,
+};
 pub use main_effects::{Dependence, feature_dependence};
 pub use settings::{InteractionScreen, Interactions};
 pub use three_way::ThreeWay;

@@ -24,6 +24,8 @@ const N_FUNCTIONS: usize = 2;
 const ALPHA: f64 = 0.05;
 /// Products of three functions and a column of the target, at most.
 const MAX_PRODUCTS: f64 = 1e10;
+/// The cost of a set of three is that of at least this many rows.
+const MIN_ROWS: usize = 500;
 /// Sets to report.
 const N_REPORTED: usize = 10;
 
@@ -40,7 +42,7 @@ pub struct ThreeWay {
 
 /// The most features among which all sets of three are screened.
 pub(super) fn most_features(data: &Dataset, n_columns: usize) -> usize {
-    let products = 3.0 * MAX_PRODUCTS / (data.n() * n_columns.max(1)) as f64;
+    let products = 3.0 * MAX_PRODUCTS / (data.n().max(MIN_ROWS) * n_columns.max(1)) as f64;
     products.cbrt() as usize / N_FUNCTIONS
 }
 

@@ -2,7 +2,7 @@
 
 use super::fohsic::{alignment, check_estimator, gamma_of};
 use super::joint::{Change, Joint, Query};
-use super::selector::{FeatureCount, PathPoint, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
@@ -187,6 +187,10 @@ impl Selector for Bahsic {
 
     fn has_path(&self) -> bool {
         true
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Joint)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

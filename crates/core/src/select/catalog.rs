@@ -16,7 +16,7 @@ use super::mutual::MutualInformation;
 use super::nca::Nca;
 use super::pfs::Pfs;
 use super::relief::Relief;
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
@@ -77,6 +77,10 @@ impl Selector for SelectorMethod {
 
     fn wants_scaling(&self) -> bool {
         self.inner().wants_scaling()
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        self.inner().dependence_check()
     }
 
     fn has_path(&self) -> bool {

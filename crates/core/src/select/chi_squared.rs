@@ -109,7 +109,7 @@ impl Selector for ChiSquared {
             .collect();
         let scores = found.into_iter().map(|(score, _)| score).collect();
         Ok(keep_leading(Selection::by_score("chi-squared", scores, 1), wanted, &passes, || {
-            ctx.warn("chi-squared: no feature is significant; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
+            ctx.warn("chi-squared: no feature is significant; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
         }))
     }
 }
@@ -215,7 +215,7 @@ mod tests {
         let codes = vec![0, 0, 1, 1, 1];
         let dense = select(&ChiSquared::default(), &Dataset::labeled(x, codes.clone()).unwrap());
         assert!((dense.scores[0] - (2.45 + 4.2 * 4.2 / 10.8)).abs() < 1e-13, "{:?}", dense.scores);
-        assert_eq!((dense.scores[1], dense.scores[2], dense.n_selected), (0.0, 0.0, 1));
+        assert_eq!((dense.scores[1], dense.scores[2], dense.n_selected), (0.0, 0.0, 0));
         let sparse = SparseRows::new(
             3,
             vec![0, 2, 4, 6, 8, 10],

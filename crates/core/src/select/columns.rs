@@ -160,7 +160,7 @@ pub(super) fn places(column: &[f64], values: &[f64]) -> Vec<usize> {
 }
 
 /// Selects the requested number; if automatic, the best features up to the first that fails the test. If none
-/// passes, the best one is selected and `none` is called.
+/// passes, `none` is called.
 pub(super) fn keep_leading(
     mut selection: Selection,
     wanted: Option<usize>,
@@ -172,7 +172,7 @@ pub(super) fn keep_leading(
         if leading == 0 {
             none();
         }
-        leading.max(1)
+        leading
     });
     selection
 }

@@ -1,6 +1,6 @@
 //! FFS: forward selection over weak classifiers. On coordinates of kernel space it is KFFS.
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use super::votes::{Votes, empty_ensemble};
 use super::weak::{Klms, Labels, Weak, WeakLearner};
 use crate::context::Context;
@@ -100,6 +100,10 @@ impl Selector for Ffs {
 
     fn check_classes(&self, classes: &Classes) -> Result<()> {
         self.labels(classes).map(|_| ())
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Single)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

@@ -1,7 +1,7 @@
 //! FOHSIC: forward selection by dependence on the target (HSIC).
 
 use super::joint::{Growth, first_of_the_best};
-use super::selector::{FeatureCount, PathPoint, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
@@ -105,6 +105,10 @@ impl Selector for Fohsic {
 
     fn has_path(&self) -> bool {
         true
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Joint)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -227,7 +231,7 @@ impl<'a> Search<'a> {
         Selection {
             automatic: None,
             method: "fohsic".into(),
-            n_selected: wanted.unwrap_or(self.chosen.len().max(1)),
+            n_selected: wanted.unwrap_or(self.chosen.len()),
             curve: vec![],
             coef: None,
             path: (0..self.chosen.len()).map(point).collect(),

@@ -1,6 +1,6 @@
 //! L1-SVM: selects the features with nonzero weights in a sparse linear SVM.
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use super::standard::common_std;
 use crate::classify::{
     ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
@@ -112,6 +112,10 @@ impl Selector for L1Svm {
 
     fn clear_fixed_count(&mut self) {
         self.c = None;
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Single)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -293,13 +297,13 @@ impl<'a> Path<'a> {
         });
         let count = self.count(weights);
         match wanted {
-            None if count == 0 => ctx.warn("L1-SVM: all weights are zero at this C; the best feature is selected; increase C, or request a number of features"),
+            None if count == 0 => ctx.warn("L1-SVM: all weights are zero at this C; no feature is selected; increase C, or request a number of features"),
             Some(k) if count < k => ctx.warn(format!(
                 "L1-SVM: only {count} of {k} features have a nonzero weight; the others are those with the largest gradients; request fewer"
             )),
             _ => {}
         }
-        let n_selected = wanted.unwrap_or(count.max(1));
+        let n_selected = wanted.unwrap_or(count);
         let outcome: Outcome = linear_outcome(weights.descent.iter().copied());
         let shape = (self.groups.n_columns(), weights.of.len());
         let mut coef = largest_rows(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
@@ -362,7 +366,7 @@ mod tests {
         assert_eq!((selection.n_selected, &selection.order[..]), (1, &[0, 1][..]));
         // Below 1 / (2 * 2) all weights are zero.
         let nothing = select(&L1Svm { c: Some(0.2499), ..method.clone() }, &data, FeatureCount::Auto);
-        assert_eq!((nothing.scores, nothing.n_selected), (vec![0.0, 0.0], 1));
+        assert_eq!((nothing.scores, nothing.n_selected), (vec![0.0, 0.0], 0));
         let something = select(&L1Svm { c: Some(0.2501), ..method }, &data, FeatureCount::Auto);
         assert!(something.scores[0] > 0.0);
     }
@@ -423,7 +427,7 @@ mod tests {
                 let found = select(&L1Svm { c: Some(c), ..L1Svm::default() }, &data, FeatureCount::Auto);
                 let (coef, scores) = (found.coef.unwrap(), &found.scores);
                 assert!((0..18).all(|j| coef.row(j).iter().any(|w| *w != 0.0) == (scores[j] > 0.0)));
-                assert_eq!(found.n_selected, scores.iter().filter(|s| **s > 0.0).count().max(1));
+                assert_eq!(found.n_selected, scores.iter().filter(|s| **s > 0.0).count());
             }
         }
     }

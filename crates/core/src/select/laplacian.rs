@@ -126,7 +126,7 @@ impl Selector for LaplacianScore {
         };
         let passes: Vec<bool> = scores.iter().map(|&score| score > 0.5).collect();
         Ok(keep_leading(Selection::by_score("laplacian", scores, 1), wanted, &passes, || {
-            ctx.warn("Laplacian score: no feature varies less between neighbors than overall; the best one is selected; try another n_neighbors, or graph = classes");
+            ctx.warn("Laplacian score: no feature varies less between neighbors than overall; none is selected; try another n_neighbors, or graph = classes");
         }))
     }
 }
@@ -308,7 +308,7 @@ mod tests {
             Dataset::labeled(array![[-1.0, 7.0], [1.0, 7.0], [-1.0, 7.0], [1.0, 7.0]], vec![0, 0, 1, 1]);
         let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };
         let selection = select(&method, &data.unwrap());
-        assert_eq!((selection.scores, selection.n_selected), (vec![0.5, 0.0], 1));
+        assert_eq!((selection.scores, selection.n_selected), (vec![0.5, 0.0], 0));
     }
 
     #[test]

@@ -111,7 +111,7 @@ impl PathSettings {
         coef.rows_mut().into_iter().zip(problem.weights()).for_each(|(mut row, weight)| row /= *weight);
         match wanted {
             None if count == 0 => ctx.warn(format!(
-                "{}: all weights are zero at this penalty; the best feature is selected; lower the penalty, or request a number of features",
+                "{}: all weights are zero at this penalty; no feature is selected; lower the penalty, or request a number of features",
                 self.title
             )),
             Some(k) if count < k => ctx.warn(format!(
@@ -126,7 +126,7 @@ impl PathSettings {
             method: self.name.into(),
             order,
             scores,
-            n_selected: wanted.unwrap_or(count.max(1)),
+            n_selected: wanted.unwrap_or(count),
             curve: vec![],
             coef: Some(coef),
             path,

@@ -4,12 +4,16 @@ use super::auto::Automatic;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Encoder, Encoding, Target, standardized_numbers};
 use crate::error::{Error, Result};
+use crate::interactions::{MIN_ROWS, any_dependence};
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
 use crate::parameters::Parameters;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+
+/// Significance level of [`DependenceCheck`].
+const ALPHA: f64 = 0.05;
 
 /// Ranks the features of a data set and selects some.
 ///
@@ -22,7 +26,8 @@ pub trait Selector: Parameters {
     /// Ranks all features and selects `count` of them.
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
 
-    /// Ranks all features of typed data and selects `count` of them.
+    /// Ranks all features of typed data and selects `count` of them. If the number is automatic, no feature with a score of
+    /// zero is selected, and none at all if the target does not depend on the features (see [`Selector::dependence_check`]).
     fn select_typed(
         &self,
         data: &Dataset,
@@ -30,7 +35,21 @@ pub trait Selector: Parameters {
         encoding: Encoding,
         ctx: &Context,
     ) -> Result<Selection> {
-        self.select(&*self.prepared(data, encoding)?, count, ctx)
+        let mut selection = self.select(&*self.prepared(data, encoding)?, count, ctx)?;
+        if count == FeatureCount::Auto {
+            selection.n_selected =
+                selection.selected().iter().take_while(|&&j| selection.scores[j] != 0.0).count();
+            if let Some(check) = self.dependence_check().filter(|_| selection.n_selected > 0) {
+                check.apply(self.info().title, data, &mut selection, ctx)?;
+            }
+        }
+        Ok(selection)
+    }
+
+    /// The dependence of the target that an automatic number of features requires; `None` for methods that test their
+    /// features or have no target.
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        None
     }
 
     /// Typed data as the selector needs it: encoded, unless it supports types, and standardized if that is requested and
@@ -100,6 +119,40 @@ pub trait Selector: Parameters {
     /// Clears parameters that determine the number of features (a penalty, a radius), so that a count can be
     /// requested.
     fn clear_fixed_count(&mut self) {}
+}
+
+/// A test whether the target depends on the features at all, at the level 0.05.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DependenceCheck {
+    /// Each feature alone.
+    Single,
+    /// Each feature, each pair, and sets of three.
+    Joint,
+}
+
+impl DependenceCheck {
+    /// Selects no feature if the target does not depend on the features.
+    fn apply(self, title: &str, data: &Dataset, selection: &mut Selection, ctx: &Context) -> Result<()> {
+        if data.n() < MIN_ROWS {
+            ctx.note(format!(
+                "{title}: whether features predict better than chance is not tested with fewer than {MIN_ROWS} samples"
+            ));
+            return Ok(());
+        }
+        let p_value = any_dependence(data, self == Self::Joint, ALPHA, ctx)?;
+        if p_value > ALPHA {
+            let nothing = match self {
+                Self::Single => "no single feature",
+                Self::Joint => "no feature or pair of features",
+            };
+            selection.n_selected = 0;
+            ctx.warn(format!(
+                "{title}: {nothing} predicts the target better than chance (p = {p_value:.2}); none is selected; \
+                 to select features nevertheless, request a number"
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Number of features to select.

@@ -47,7 +47,7 @@ impl<'a> Fold<'a> {
             None => features.d(),
             Some(SelectorMethod::Ffs(_)) => first_minimum(&selection.curve),
             Some(SelectorMethod::Relief(_)) => selection.scores.iter().filter(|&&s| s > 0.0).count().max(1),
-            Some(selector) => selector.select(&features, FeatureCount::Auto, ctx)?.n_selected,
+            Some(selector) => selector.select(&features, FeatureCount::Auto, ctx)?.n_selected.max(1),
         };
         let codes = &data.classes(NAME)?.codes;
         Ok(Self {

@@ -71,7 +71,12 @@ impl KernelSpaceSelector {
         ctx: &Context,
     ) -> Result<Selection> {
         match &self.selector {
-            Some(selector) => selector.select(features, wanted, ctx).map_err(of_directions),
+            Some(selector) => {
+                let mut selection = selector.select(features, wanted, ctx).map_err(of_directions)?;
+                // The space needs a direction.
+                selection.n_selected = selection.n_selected.max(1);
+                Ok(selection)
+            }
             None => {
                 let d = features.d();
                 Ok(Selection::by_score("all", vec![1.0; d], wanted.resolve(NAME, d)?.unwrap_or(d)))

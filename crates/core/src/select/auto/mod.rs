@@ -17,7 +17,7 @@ use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Encoder, Encoding, Splits, Target};
 use crate::error::Result;
-use crate::interactions::{JointSets, feature_dependence};
+use crate::interactions::{JointSets, smallest_p_value};
 use crate::method::Info;
 use crate::outcome::{Outcome, Stop};
 use choice::Choice;
@@ -130,10 +130,8 @@ struct Screened {
 
 impl Screened {
     fn new(data: &Dataset, ctx: &Context) -> Result<Self> {
-        let dependence = feature_dependence(data, functions(), ctx)?;
-        let least = dependence.iter().map(|found| found.p_value).fold(1.0, f64::min);
         Ok(Self {
-            single: (least * data.d() as f64).min(1.0),
+            single: smallest_p_value(data, functions(), ctx)?,
             joint: JointSets::find(data, functions(), ctx)?,
         })
     }

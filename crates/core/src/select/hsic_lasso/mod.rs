@@ -4,7 +4,7 @@ mod dense;
 mod factors;
 
 use super::columns::each_feature;
-use super::selector::{FeatureCount, PathPoint, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
 use super::standard::common_std;
 use crate::context::Context;
 use crate::data::{Dataset, Groups, is_constant};
@@ -140,6 +140,10 @@ impl Selector for HsicLasso {
 
     fn has_path(&self) -> bool {
         true
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Single)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -283,7 +287,7 @@ impl<'a> Problem<'a> {
         let count = last.active.len();
         match wanted {
             None if count == 0 => {
-                ctx.warn("HSIC Lasso: no feature does better than chance; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
+                ctx.warn("HSIC Lasso: no feature does better than chance; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
             }
             Some(k) if count < k => ctx.warn(format!(
                 "HSIC Lasso: only {count} of {k} features have a nonzero weight; the others are those with the largest residual correlation; request fewer"
@@ -297,7 +301,7 @@ impl<'a> Problem<'a> {
             method: "hsic-lasso".into(),
             order,
             scores,
-            n_selected: wanted.unwrap_or(count.max(1)),
+            n_selected: wanted.unwrap_or(count),
             curve: vec![],
             coef: Some(coef),
             path,

@@ -257,11 +257,9 @@ fn regression_with_little_memory() {
 }
 
 #[test]
-fn noise_gives_a_warning_and_parameters_are_checked() {
+fn parameters_are_checked() {
     let planted =
         Synthetic { pattern: Pattern::Noise, rows: 100, columns: 20, ..Synthetic::default() }.make().unwrap();
-    let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Auto);
-    assert_eq!(selection.n_selected, 1);
     let error = |method: HsicLasso| {
         method.select(&planted.data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string()
     };

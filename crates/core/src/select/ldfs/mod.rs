@@ -4,7 +4,7 @@ mod least_squares;
 mod ratio;
 
 use super::row_path::{PathSettings, Penalized};
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
@@ -156,6 +156,10 @@ impl Selector for Ldfs {
 
     fn has_path(&self) -> bool {
         true
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Single)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

@@ -311,7 +311,7 @@ fn constant_features_come_last_and_invalid_parameters_are_errors() {
         assert!(error_of(method, FeatureCount::Auto).starts_with("LDFS: parameter"));
     }
     let flat = Dataset::labeled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
-    assert_eq!(select(&Ldfs::default(), &flat, FeatureCount::Auto).n_selected, 1);
+    assert_eq!(select(&Ldfs::default(), &flat, FeatureCount::Auto).n_selected, 0);
     let error =
         with(LdfsForm::Normalized).select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("all columns are constant"), "{error}");

@@ -125,7 +125,7 @@ impl Selector for MutualInformation {
         let threshold = if wanted.is_none() { self.chance_level(data, &target, ctx)? } else { 0.0 };
         let passes: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
         Ok(keep_leading(Selection::by_score("mutual-information", scores, 1), wanted, &passes, || {
-            ctx.warn("mutual information: no feature is above chance; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
+            ctx.warn("mutual information: no feature is above chance; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
         }))
     }
 }

@@ -19,7 +19,7 @@ pub(super) use problem::sorted_rows;
 pub use settings::{Nca, NcaSearch};
 pub(super) use setup::{Found, check, search};
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -60,6 +60,10 @@ impl Selector for Nca {
     /// Swaps and averages over subsamples depend on the number of features.
     fn nested(&self) -> bool {
         self.search == NcaSearch::Forward && !self.swaps && matches!(self.n_subsamples, Some(0 | 1))
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Joint)
     }
 
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {

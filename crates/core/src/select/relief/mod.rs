@@ -9,7 +9,7 @@ mod tests;
 
 pub use compared::{Difference, Units};
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -132,6 +132,10 @@ impl Selector for Relief {
         self.check_neighbors(smallest, "the rows of the smallest class")
     }
 
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Joint)
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_unencoded(NAME)?;
         self.check_ranges()?;
@@ -152,10 +156,10 @@ impl Selector for Relief {
         let n_positive = weights.iter().filter(|&&w| w > 0.0).count();
         if wanted.is_none() && n_positive == 0 {
             ctx.warn(
-                "Relief: no score is positive; the best feature is selected; more samples or more neighbors may help",
+                "Relief: no score is positive; no feature is selected; more samples or more neighbors may help",
             );
         }
-        let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(n_positive.max(1)));
+        let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(n_positive));
         // After ranking, so that features with negative weights are still ordered.
         selection.scores.iter_mut().for_each(|w| *w = w.max(0.0));
         Ok(selection)

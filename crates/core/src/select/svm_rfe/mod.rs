@@ -7,7 +7,7 @@ mod svms;
 #[cfg(test)]
 mod tests;
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use crate::classify::{ClassWeight, need_finite};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
@@ -154,6 +154,14 @@ impl Selector for SvmRfe {
             return Ok(());
         }
         Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
+    }
+
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        let is_linear = matches!(
+            self.kernel,
+            KernelChoice::Named { family: Family::Linear, .. } | KernelChoice::Fixed(Kernel::Linear)
+        );
+        Some(if is_linear { DependenceCheck::Single } else { DependenceCheck::Joint })
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
