@@ -2,7 +2,7 @@
 //! given size.
 
 use super::problem::Problem;
-use super::sets::{Levels, Sets, Solution};
+use super::sets::{Sets, Solution, best_weights};
 use super::solve::Effort;
 use super::starts::Starts;
 use crate::context::Context;
@@ -191,6 +191,14 @@ impl<'a> Path<'a> {
 
     /// The best set of `wanted` features among those nominated by any solution, and its weights.
     pub fn pick(&self, wanted: usize, ctx: &Context) -> Result<(Vec<usize>, Minimum)> {
+        let (set, w) = self.best_set(wanted, ctx)?;
+        let radius = set.len() as f64 * self.problem.unit;
+        let found = best_weights(self.problem, self.sample.as_ref(), (&set, w), radius, self.effort, ctx)?;
+        Ok((set, found))
+    }
+
+    /// The best set of `wanted` features among those nominated by any solution, and initial weights.
+    pub fn best_set(&self, wanted: usize, ctx: &Context) -> Result<(Vec<usize>, Array2<f64>)> {
         let wanted = wanted.min(self.problem.d());
         let radius = wanted as f64 * self.problem.unit;
         let mut sets = Sets::default();
@@ -208,9 +216,7 @@ impl<'a> Path<'a> {
             });
             sets.nominate(&order[..wanted], self.problem, radius);
         }
-        let levels =
-            Levels { full: self.problem, middle: self.middle.as_ref(), sample: self.sample.as_ref() };
-        sets.best(&levels, radius, self.effort, ctx)
+        sets.best(self.sample.as_ref().unwrap_or(self.problem), ctx)
     }
 
     /// Ranks features outside a set: by their largest weights along the path, relative to the largest row norm

@@ -14,7 +14,7 @@ mod tests;
 
 pub use settings::{Approximation, Form, Hsfs};
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use crate::context::{Context, Quiet};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -26,6 +26,7 @@ use answer::{Answer, Prepared};
 use constrained::{PATH_SAMPLES, Path};
 use ndarray::Array2;
 use problem::Problem;
+use sets::under_equal_weights;
 use settings::NAME;
 use solve::Effort;
 
@@ -95,13 +96,13 @@ impl Hsfs {
             ctx.note("HSFS: too few rows for a hold-out set; one feature is selected");
             return Ok(1);
         };
+        let problem = problem.with_pairs(&train, &quiet)?;
         let path = Path::walk(&problem, most, self.random_starts, self.effort(), &quiet)?;
         let mut values = vec![];
         for k in 1..=most {
             ctx.step("HSFS numbers of columns", k - 1, most)?;
-            let (set, minimum) = path.pick(k, &quiet)?;
-            let value = evaluation.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
-            values.push(-value);
+            let (set, _) = path.best_set(k, &quiet)?;
+            values.push(under_equal_weights(&evaluation, &set));
             let best = (0..k).max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a))).unwrap_or(0);
             if k > best + SIZES_WITHOUT_IMPROVEMENT {
                 break;
@@ -140,12 +141,12 @@ impl Hsfs {
         let row_norms = problem.row_norms(&minimum.w);
         let set: Vec<usize> = (0..row_norms.len()).filter(|&j| row_norms[j] > 0.0).collect();
         if set.is_empty() {
-            ctx.warn("HSFS: all weights are zero here; the feature with the largest HSIC by itself is selected; use a larger radius or a smaller penalty");
+            ctx.warn("HSFS: all weights are zero here; no feature is selected; use a larger radius or a smaller penalty");
         }
         let collapsed = set.is_empty() && self.form == Form::Penalized;
         let stop = if collapsed { Stop::Collapsed } else { minimum.stop };
         let outcome = Outcome { stop, iterations: minimum.iterations };
-        let n_selected = set.len().max(1);
+        let n_selected = set.len();
         let answer = Answer { w: minimum.w, set, nearness, n_selected, path, outcome };
         Ok(answer.selection(prepared, problem))
     }
@@ -193,6 +194,10 @@ impl Selector for Hsfs {
         true
     }
 
+    fn dependence_check(&self) -> Option<DependenceCheck> {
+        Some(DependenceCheck::Joint)
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let prepared = self.prepare(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -200,7 +205,7 @@ impl Selector for Hsfs {
             let name = if self.radius.is_some() { "radius" } else { "penalty" };
             return Err(Error::param(NAME, name, "left out where a number of features is given", strength));
         }
-        let problem = Problem::new(self, &prepared.data, ctx)?;
+        let problem = Problem::new(self, &prepared.data, ctx)?.with_pairs(&prepared.data, ctx)?;
         if self.radius.is_some() || self.penalty.is_some() {
             return self.at_strength(&prepared, &problem, ctx);
         }
@@ -209,7 +214,7 @@ impl Selector for Hsfs {
                 let path = penalized::Path::walk(&problem, wanted, self.random_starts, self.effort(), ctx)?;
                 let (w, set, outcome) = path.pick(&problem, wanted, ctx);
                 let nearness = gains_or_individual(&problem, &w, ctx)?;
-                let n_selected = wanted.unwrap_or(set.len().max(1));
+                let n_selected = wanted.unwrap_or(set.len());
                 let answer = Answer { w, set, nearness, n_selected, path: path.points, outcome };
                 Ok(answer.selection(&prepared, &problem))
             }
@@ -233,7 +238,7 @@ impl Selector for Hsfs {
         }
         let all = || {
             let prepared = self.prepare(data)?;
-            let problem = Problem::new(self, &prepared.data, ctx)?;
+            let problem = Problem::new(self, &prepared.data, ctx)?.with_pairs(&prepared.data, ctx)?;
             let most = counts.iter().copied().max().unwrap_or(1).clamp(1, prepared.columns.len());
             let path = Path::walk(&problem, most, self.random_starts, self.effort(), ctx)?;
             let one = |&count: &usize| {

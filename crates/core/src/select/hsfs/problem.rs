@@ -7,6 +7,7 @@ use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::projection::{Diagonal, Exact, Fourier, Projected, ProjectedCriterion, unit_factor};
 use crate::dependence::{center, target_factor};
 use crate::error::{Error, Result};
+use crate::interactions::leading_pairs;
 use crate::optim::{Criterion, blocks, group_norm};
 use crate::random::Rng;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub(super) const MAX_FULL_DIAGONAL: usize = 256;
 /// Number of features that enter the active set at a time.
 pub(super) const ACTIVE_SET_STEP: usize = 256;
+/// Maximum number of samples for the screen of all pairs.
+const MAX_SCREENED_SAMPLES: usize = 5000;
 /// Up to this many sparse features a subset is converted to dense.
 const MAX_DENSE_FEATURES: usize = 4 * ACTIVE_SET_STEP;
 
@@ -34,6 +37,8 @@ pub(super) struct Problem<'a> {
     pub directions: usize,
     /// The weight of one feature at the kernel's bandwidth, in the norm that is constrained or penalized.
     pub unit: f64,
+    /// Pairs of features with the strongest interaction, as starts.
+    pub pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Problem<'a> {
@@ -76,7 +81,15 @@ impl<'a> Problem<'a> {
             "use fewer directions, random starts or Fourier features",
         )?;
         let inner = if diagonal { None } else { Some(method.criterion(&factor, &x, directions, ctx)?) };
-        Ok(Self { x, groups, y: Arc::new(factor), inner, fourier, directions, unit })
+        Ok(Self { x, groups, y: Arc::new(factor), inner, fourier, directions, unit, pairs: vec![] })
+    }
+
+    /// The same problem with pairs of features to start from.
+    pub fn with_pairs(self, data: &Dataset, ctx: &Context) -> Result<Self> {
+        let rows = Rng::stream(ctx.seed, "HSFS screen").sample(data.n(), MAX_SCREENED_SAMPLES);
+        let sample =
+            if rows.len() < data.n() { Cow::Owned(data.take_rows(&rows)) } else { Cow::Borrowed(data) };
+        Ok(Self { pairs: leading_pairs(&sample, ctx)?, ..self })
     }
 
     /// Number of features.
@@ -121,7 +134,14 @@ impl<'a> Problem<'a> {
             fourier: self.fourier,
             directions: self.directions,
             unit: self.unit,
+            pairs: vec![],
         }
+    }
+
+    /// The same problem with one weight per feature.
+    pub fn with_equal_weights(self) -> Self {
+        let unit = self.inverse_bandwidth().powi(2);
+        Self { inner: None, fourier: None, directions: 1, unit, ..self }
     }
 
     /// The same problem over a subsample; `None` if that would be all samples or its target is constant.
@@ -161,6 +181,7 @@ impl<'a> Problem<'a> {
             fourier,
             directions: self.directions,
             unit: self.unit,
+            pairs: vec![],
         })
     }
 

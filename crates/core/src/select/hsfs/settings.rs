@@ -52,14 +52,14 @@ crate::parameters! {
     /// Neither form is convex, so the result depends on the start. Along increasing radii each problem is solved from
     /// the last solution, from sets of features selected individually, in pairs, by their interaction or jointly (see
     /// `starts`), and from random weights; the best value wins. For a given number of features every solution along the
-    /// path nominates the features with the largest rows. Each set is solved separately, within a ball of one unit per
-    /// feature, the best of them from several starts, and the set with the largest HSIC is selected; with one weight
-    /// per feature, the set with the largest HSIC under equal weights. The score of a feature is the norm of its row,
+    /// path nominates the features with the largest rows. The set with the largest HSIC under equal weights is selected:
+    /// a noise feature with a small weight would hardly change HSIC. Its weights are those with the largest HSIC within a
+    /// ball of one unit per feature. The score of a feature is the norm of its row,
     /// which is invariant to rotations of the directions; with several columns, the largest norm of their rows.
     ///
     /// Without a requested number or radius (`auto`), the penalized form selects the last set before all weights
     /// vanish. The constrained form uses a hold-out set: sets of increasing size are selected on two thirds of the
-    /// samples, and the smallest size is chosen whose HSIC on the other third is at least 95 % of the largest.
+    /// samples, and the smallest size is chosen whose HSIC under equal weights on the other third is at least 95 % of the largest.
     ///
     /// If the weights of all directions would outnumber the samples, there is one weight per feature instead, see
     /// [`Hsfs::diagonal`].

@@ -3,11 +3,7 @@
 //! per feature also from forward selection.
 //!
 //! First-order methods do not find an XOR from a distant start: neither feature depends on the target alone, so the
-//! gradient of either is zero until the other has a weight. But there are only $d^2 / 2$ pairs, and on a subsample
-//! all of them are one matrix product: with $B$ the kernel values of all pairs of samples (rows) under every single
-//! feature (columns), $G = B^\top \operatorname{diag}(M) B$ contains the HSIC of every pair of features. Its excess
-//! over the individual features, $G_{ab} - G_a \kappa_b - G_b \kappa_a$ with $\kappa$ a feature's mean kernel
-//! value, distinguishes interactions from pairs of one relevant feature and an arbitrary other.
+//! gradient of either is zero until the other has a weight. The pairs come from the screen of all pairs.
 
 use super::super::bahsic::joint_elimination;
 use super::super::columns::each_feature;
@@ -17,17 +13,12 @@ use crate::context::Context;
 use crate::data::{Groups, Rows};
 use crate::dependence::center;
 use crate::error::Result;
-use crate::linalg::{add_product, product_bytes};
-use crate::optim::blocks;
 use crate::random::Rng;
 use crate::simd::{dot, exp_scaled};
-use ndarray::{Array1, Array2, Axis, s};
-use rayon::prelude::*;
+use ndarray::{Array2, Axis};
 
-/// Maximum number of multiplications for the table of pairs, and for single features at twenty per exponential.
-const MAX_PRODUCTS: f64 = 2e10;
-/// Maximum number of features in the table of pairs.
-const MAX_PAIR_FEATURES: usize = 1000;
+/// Maximum number of exponentials for single features.
+const MAX_EXPONENTIALS: f64 = 1e9;
 /// Maximum and minimum size of the subsample.
 const SAMPLE_SIZE: (usize, usize) = (1000, 128);
 /// Pairs of samples processed at a time.
@@ -53,14 +44,10 @@ impl Starts {
         let mut ranked: Vec<usize> = (0..problem.d()).collect();
         ranked.sort_by(|&a, &b| individual[b].total_cmp(&individual[a]).then(a.cmp(&b)));
         let mut sets = vec![ranked[..wanted].to_vec()];
-        if problem.d() > 1 {
-            let mut candidates = ranked.clone();
-            candidates.truncate(MAX_PAIR_FEATURES);
-            let table = sample.pairs(&candidates, &rest)?;
-            let joint = best_pairs(&table.joint, wanted, &candidates);
-            let interaction = best_pairs(&table.interaction, wanted, &candidates);
+        if !problem.pairs.is_empty() {
+            let interaction = disjoint(&problem.pairs, wanted);
             // The strongest interaction together with the best individual features.
-            let mut mixed = interaction[..2.min(interaction.len())].to_vec();
+            let mut mixed = interaction[..2].to_vec();
             mixed.extend(
                 ranked
                     .iter()
@@ -69,7 +56,7 @@ impl Starts {
                     .copied()
                     .collect::<Vec<_>>(),
             );
-            sets.extend([interaction[..2].to_vec(), joint, interaction, mixed]);
+            sets.extend([interaction[..2].to_vec(), interaction, mixed]);
         }
         let rows = problem.n().min(JOINT_SIZE.1) as f64;
         let n_columns = problem.n_columns();
@@ -113,19 +100,11 @@ struct Sample {
     gamma: f64,
 }
 
-/// HSIC of all pairs of candidates.
-struct Table {
-    joint: Array2<f64>,
-    interaction: Array2<f64>,
-}
-
 impl Sample {
     /// Draws a subsample; also returns the context for further work.
     fn draw<'c>(problem: &Problem, ctx: &Context<'c>) -> Result<(Self, Context<'c>)> {
         let (n, d) = (problem.n(), problem.d());
-        let columns = d.min(MAX_PAIR_FEATURES) as f64;
-        let pairs = (MAX_PRODUCTS / (columns * columns)).min(MAX_PRODUCTS / 20.0 / d as f64);
-        let most = ((2.0 * pairs).sqrt() as usize).clamp(SAMPLE_SIZE.1, SAMPLE_SIZE.0);
+        let most = ((2.0 * MAX_EXPONENTIALS / d as f64).sqrt() as usize).clamp(SAMPLE_SIZE.1, SAMPLE_SIZE.0);
         let rows = Rng::stream(ctx.seed, "HSFS pairs").sample(n, most);
         let cells = problem.x().bytes_of(rows.len());
         let pairs = rows.len() * rows.len().saturating_sub(1) / 2;
@@ -178,61 +157,15 @@ impl Sample {
                 .sum()
         })
     }
-
-    fn pairs(&self, candidates: &[usize], ctx: &Context) -> Result<Table> {
-        let d = candidates.len();
-        // Kernel values of pairs of samples, plain and weighted; the features; two tables.
-        let chunk = self.pairs.len().min(CHUNK);
-        let (used, groups) = (self.groups.expand(candidates), self.groups.take(candidates));
-        let cells = 16.0 * (used.len() * self.x.n()) as f64;
-        let bytes = 16.0 * d as f64 * (chunk + d) as f64 + cells + product_bytes();
-        ctx.need_memory(format!("HSFS's pairs of {d} columns"), bytes, "use fewer columns")?;
-        let columns = self.x.take_columns(&used).into_dense();
-        let columns = columns.t().as_standard_layout().into_owned();
-        let features: Vec<&[f64]> = blocks(&columns, &groups).collect();
-        let mut joint = Array2::<f64>::zeros((d, d));
-        let (mut individual, mut mean) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
-        let total = self.pairs.len().div_ceil(CHUNK);
-        for (chunk, (pairs, weights)) in self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK)).enumerate()
-        {
-            ctx.step("pairs of features", chunk, total)?;
-            let mut values = Array2::<f64>::zeros((d, pairs.len()));
-            values.axis_iter_mut(Axis(0)).into_par_iter().zip(&features).for_each(|(mut row, cells)| {
-                self.values(cells, pairs, row.as_slice_mut().expect("row-major"))
-            });
-            let weighted = &values * &Array1::from(weights.to_vec());
-            individual += &weighted.sum_axis(Axis(1));
-            mean += &values.sum_axis(Axis(1));
-            joint.axis_chunks_iter_mut(Axis(0), 64).into_par_iter().enumerate().for_each(|(block, out)| {
-                let own = weighted.slice(s![block * 64..block * 64 + out.nrows(), ..]);
-                add_product(1.0, own, values.t(), out);
-            });
-        }
-        mean /= self.pairs.len().max(1) as f64;
-        let interaction = Array2::from_shape_fn((d, d), |(a, b)| {
-            joint[[a, b]] - individual[a] * mean[b] - individual[b] * mean[a]
-        });
-        Ok(Table { joint, interaction })
-    }
 }
 
-/// The best disjoint pairs, greedily, until there are `wanted` features.
-fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<usize> {
-    let d = candidates.len();
-    let mut taken = vec![false; d];
+/// The features of the best disjoint pairs, until there are `wanted`.
+fn disjoint(pairs: &[(usize, usize)], wanted: usize) -> Vec<usize> {
     let mut out = vec![];
-    while out.len() < wanted && out.len() + 1 < d {
-        let mut best = (f64::NEG_INFINITY, 0, 0);
-        for a in (0..d).filter(|&a| !taken[a]) {
-            for b in (a + 1..d).filter(|&b| !taken[b]) {
-                if table[[a, b]] > best.0 {
-                    best = (table[[a, b]], a, b);
-                }
-            }
+    for &(a, b) in pairs {
+        if out.len() < wanted && !out.contains(&a) && !out.contains(&b) {
+            out.extend([a, b]);
         }
-        let (_, a, b) = best;
-        (taken[a], taken[b]) = (true, true);
-        out.extend([candidates[a], candidates[b]]);
     }
     out
 }

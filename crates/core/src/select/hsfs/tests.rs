@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic, SyntheticDataset};
-use crate::data::{Rows, SparseRows, Standardizer};
+use crate::data::{Rows, SparseRows, Standardizer, Target};
 use crate::optim::row_norm;
 use ndarray::array;
 
@@ -30,6 +30,19 @@ fn relevant_features_are_found() {
         let planted = planted(pattern, rows, 100, 1, false);
         let selection = select(&Hsfs::default(), &planted.data, FeatureCount::Count(wanted));
         assert_eq!(found(&selection, &planted), wanted, "{pattern:?}");
+    }
+}
+
+#[test]
+fn a_noise_feature_with_a_small_weight_does_not_replace_a_weak_one() {
+    for seed in 0..8 {
+        let mut rng = Rng::new(seed);
+        let x = Array2::from_shape_simple_fn((100, 4), || rng.normal());
+        let y = x.rows().into_iter().map(|row| row[0] * row[0] + 0.5 * row[1]).collect();
+        let data = Dataset::with_target(x, Target::Continuous(y)).unwrap();
+        let mut selected = select(&Hsfs::default(), &data, FeatureCount::Count(2)).selected().to_vec();
+        selected.sort_unstable();
+        assert_eq!(selected, [0, 1], "{seed}");
     }
 }
 
@@ -92,7 +105,7 @@ fn the_penalized_form_reports_its_collapse() {
     assert_eq!(selection.scores.iter().filter(|s| **s > 0.0).count(), 1);
     let much = Hsfs { penalty: Some(10.0), ..method };
     let nothing = select(&much, &data, FeatureCount::Auto);
-    assert_eq!((nothing.outcome.stop, nothing.n_selected), (Stop::Collapsed, 1));
+    assert_eq!((nothing.outcome.stop, nothing.n_selected), (Stop::Collapsed, 0));
 }
 
 #[test]
@@ -240,7 +253,7 @@ fn the_scale_of_features_does_not_matter() {
 }
 
 #[test]
-fn the_best_single_feature_is_selected_if_all_weights_are_zero() {
+fn nothing_is_selected_if_all_weights_are_zero() {
     let mut rng = Rng::new(11);
     let x = Array2::from_shape_simple_fn((60, 5), || rng.normal());
     let codes = x.column(3).iter().map(|v| usize::from(v.abs() > 0.7)).collect();
@@ -249,7 +262,10 @@ fn the_best_single_feature_is_selected_if_all_weights_are_zero() {
         let method =
             Hsfs { form: Form::Penalized, penalty: Some(10.0), diagonal: Some(diagonal), ..Hsfs::default() };
         let selection = select(&method, &data, FeatureCount::Auto);
-        assert_eq!((selection.selected(), selection.outcome.stop), (&[3][..], Stop::Collapsed));
+        assert_eq!(
+            (selection.n_selected, selection.order[0], selection.outcome.stop),
+            (0, 3, Stop::Collapsed)
+        );
         assert!(selection.scores.iter().all(|s| *s == 0.0));
     }
 }
