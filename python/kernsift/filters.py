@@ -47,7 +47,7 @@ class InformationGain(BaseSelector):
         "n_features_to_select": (
             "None selects the features with a gain above 0, up to the first without; where bins do not "
             "depend on the classes, the gain must pass a G test at the level 0.05 divided by the number of "
-            "features. If there is none, the best one, with a warning."
+            "features. If there is none, nothing, with a warning."
         ),
     }
 
@@ -113,7 +113,7 @@ class MutualInformation(BaseTargetSelector):
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features whose mutual information exceeds, at the level 0.05, that with a "
-            "permuted target; if there is none, the best one, with a warning."
+            "permuted target; if there is none, nothing, with a warning."
         ),
     }
 
@@ -173,7 +173,7 @@ class ChiSquared(BaseSelector):
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the best features up to the first whose p-value is above 0.05 divided by the "
-            "number of features; if there is none, the best one, with a warning."
+            "number of features; if there is none, nothing, with a warning."
         ),
     }
 
@@ -233,7 +233,7 @@ class LaplacianScore(BaseSelector):
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features with L below 1, the value of a feature unrelated to the graph; if "
-            "there is none, the best one, with a warning."
+            "there is none, nothing, with a warning."
         ),
     }
 

@@ -49,7 +49,7 @@ class FisherScore(BaseTargetSelector):
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features whose F test has a p-value of at most 0.05 divided by the number of "
-            "features; if there is none, the best one, with a warning."
+            "features; if there is none, nothing, with a warning."
         ),
     }
 
@@ -251,7 +251,7 @@ class ReliefF(BaseTargetSelector):
     _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
-            "None selects the features with a score above 0; if there is none, the best one, with a warning."
+            "None selects the features with a score above 0; if there is none, nothing, with a warning."
         ),
     }
 

@@ -71,7 +71,7 @@ class HSFS(BaseTargetSelector):
         "n_features_to_select": (
             "None selects all features with nonzero weight at `radius` or `penalty`; without these, sets of "
             "increasing size, up to 12, are selected on two thirds of the samples, and the smallest set is "
-            "taken whose HSIC on the other third is within 5 % of the largest."
+            "taken whose HSIC under equal weights on the other third is within 5 % of the largest."
         ),
     }
 

@@ -61,16 +61,31 @@ fn nothing_is_selected_from_noise_unless_requested() {
     let x = Array2::from_shape_simple_fn((120, 8), || rng.normal());
     let codes: Vec<usize> = (0..120).map(|_| rng.below(2)).collect();
     let noise = Dataset::labeled(x.clone(), codes).unwrap();
+    let numbers = Target::Continuous((0..120).map(|_| rng.normal()).collect());
     let codes = x.column(2).iter().map(|&v| usize::from(v > 0.0)).collect();
-    let signal = Dataset::labeled(x, codes).unwrap();
+    let signal = Dataset::labeled(x.clone(), codes).unwrap();
+    let values = Target::Continuous(x.column(2).to_vec());
+    let regression =
+        (Dataset::with_target(x.clone(), numbers).unwrap(), Dataset::with_target(x, values).unwrap());
     let ctx = Context::default();
-    for (name, method) in selectors().filter(|(_, method)| method.needs() != Needs::Nothing) {
-        let select = |data, count| method.select_typed(data, count, Encoding::default(), &ctx).unwrap();
-        assert_eq!(select(&noise, FeatureCount::Auto).n_selected, 0, "{name}");
-        assert_eq!(select(&noise, FeatureCount::Count(2)).n_selected, 2, "{name}");
-        let found = select(&signal, FeatureCount::Auto);
-        assert_eq!(found.order[0], 2, "{name}");
-        assert!(found.n_selected > 0 && found.selected().iter().all(|&j| found.scores[j] > 0.0), "{name}");
+    for (noise, signal) in [(noise, signal), regression] {
+        let usable =
+            |method: &SelectorMethod| method.needs() != Needs::Nothing && method.fits(noise.target());
+        for (name, method) in selectors().filter(|(_, method)| usable(method)) {
+            let select = |data, count| method.select_typed(data, count, Encoding::default(), &ctx).unwrap();
+            assert_eq!(select(&noise, FeatureCount::Auto).n_selected, 0, "{name}");
+            assert_eq!(select(&noise, FeatureCount::Count(2)).n_selected, 2, "{name}");
+            let found = select(&signal, FeatureCount::Auto);
+            assert_eq!(found.order[0], 2, "{name}");
+            assert!(found.n_selected > 0, "{name}");
+            assert!(found.selected().iter().all(|&j| found.scores[j] > 0.0), "{name}");
+            // Too few rows for a test.
+            let few = noise.take_rows(&(0..19).collect::<Vec<_>>());
+            assert!(
+                method.select_typed(&few, FeatureCount::Auto, Encoding::default(), &ctx).is_ok(),
+                "{name}"
+            );
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use super::beyond::Pair;
 use super::main_effects::feature_dependence;
 use super::settings::{InteractionScreen, Interactions};
+use super::target::target_columns;
 use super::three_way::{ThreeWay, best_three_way, most_features};
 use crate::context::Context;
 use crate::data::{Dataset, Target};
@@ -10,8 +11,10 @@ use crate::error::{Error, Result};
 
 /// At most this many sets.
 const MAX_SETS: usize = 20;
-/// Beyond this many features starts are found with two functions of each feature.
+/// Beyond this many features screens that are part of another method use two functions of each feature.
 const MAX_FEATURES: usize = 2000;
+/// Most products of a screen for starts: some minutes.
+const MAX_PRODUCTS: f64 = 2e13;
 /// Fewer rows say nothing about pairs.
 pub(crate) const MIN_ROWS: usize = 20;
 
@@ -46,7 +49,9 @@ impl JointSets {
         }
         let features = found.most_promising(data, n_functions, most, ctx)?;
         let subset = data.take_columns(&features);
-        let mut three_way = best_three_way(&subset, d * (d - 1.0) * (d - 2.0) / 6.0, ctx)?;
+        let n_all = d * (d - 1.0) * (d - 2.0) / 6.0;
+        let three_way = if_memory_suffices(best_three_way(&subset, n_all, ctx), ctx)?;
+        let mut three_way = three_way.unwrap_or_default();
         three_way.iter_mut().for_each(|three| three.features = three.features.map(|at| features[at]));
         found.three_way = three_way;
         Ok(found)
@@ -104,24 +109,31 @@ impl JointSets {
     }
 }
 
-/// The pairs of features with the strongest interaction, significant or not, the best first; none if there are too few rows or
-/// too little memory.
+/// The pairs of features with the strongest interaction, significant or not, the best first; none if there are too few rows, too
+/// many features or too little memory.
 pub(crate) fn leading_pairs(data: &Dataset, ctx: &Context) -> Result<Vec<(usize, usize)>> {
-    if data.d() < 2 || data.n() < MIN_ROWS {
+    let screen = InteractionScreen { n_functions: n_functions(data), ..InteractionScreen::default() };
+    let Ok(target) = target_columns(data, "pairs of features") else { return Ok(vec![]) };
+    let functions = (screen.n_functions * data.d()) as f64;
+    let products = data.n() as f64 * functions * functions * target.len() as f64;
+    if data.d() < 2 || data.n() < MIN_ROWS || products > MAX_PRODUCTS {
         return Ok(vec![]);
     }
-    let n_functions = if data.d() <= MAX_FEATURES { InteractionScreen::default().n_functions } else { 2 };
-    let screen = InteractionScreen { n_functions, ..InteractionScreen::default() };
     let found = if_memory_suffices(screen.run(data, ctx), ctx)?;
     Ok(found.map_or(vec![], |found| found.pairs.iter().map(|pair| pair.features).collect()))
 }
 
-/// The screen of all pairs, or a note that there is too little memory for it.
-fn if_memory_suffices(found: Result<Interactions>, ctx: &Context) -> Result<Option<Interactions>> {
+/// Functions of each feature for screens that are part of another method.
+fn n_functions(data: &Dataset) -> usize {
+    if data.d() <= MAX_FEATURES { InteractionScreen::default().n_functions } else { 2 }
+}
+
+/// The result of a screen, or a note that there is too little memory for it.
+fn if_memory_suffices<T>(found: Result<T>, ctx: &Context) -> Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error @ Error::Memory { .. }) => {
-            ctx.note(format!("pairs of features are not screened: {error}"));
+            ctx.note(format!("a screen is left out: {error}"));
             Ok(None)
         }
         Err(error) => Err(error),
@@ -131,7 +143,7 @@ fn if_memory_suffices(found: Result<Interactions>, ctx: &Context) -> Result<Opti
 /// The p-value that the target depends on no feature: the smallest over features, adjusted for their number. With `jointly`
 /// also on no pair and no set of three, which are not screened if a feature is significant at `alpha`.
 pub(crate) fn any_dependence(data: &Dataset, jointly: bool, alpha: f64, ctx: &Context) -> Result<f64> {
-    let n_functions = InteractionScreen::default().n_functions;
+    let n_functions = n_functions(data);
     let single = smallest_p_value(data, n_functions, ctx)?;
     if !jointly {
         return Ok(single);

@@ -23,7 +23,7 @@ const N_FUNCTIONS: usize = 2;
 /// Significance level at which effects of single features are removed from the target.
 const ALPHA: f64 = 0.05;
 /// Products of three functions and a column of the target, at most.
-const MAX_PRODUCTS: f64 = 1e10;
+const MAX_PRODUCTS: f64 = 6e9;
 /// The cost of a set of three is that of at least this many rows.
 const MIN_ROWS: usize = 500;
 /// Sets to report.

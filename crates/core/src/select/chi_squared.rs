@@ -28,7 +28,7 @@ crate::parameters! {
     /// - `auto`: `counts` unless there are negative values, missing values or categories.
     ///
     /// By default (`auto`) the method selects the best features up to the first with a p-value above 0.05 divided by
-    /// the number of features (Bonferroni), and at least one. Features with different numbers of bins have different
+    /// the number of features (Bonferroni). Features with different numbers of bins have different
     /// degrees of freedom, which are the expected statistics of noise; they are ranked by the statistic nevertheless, as is
     /// usual, so categories with many levels are favored. [`super::FisherScore`] and [`super::MutualInformation`] rank
     /// without this bias.

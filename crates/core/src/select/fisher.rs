@@ -25,8 +25,7 @@ crate::parameters! {
     ///
     /// The score is univariate: it misses features that predict only jointly (XOR) and keeps redundant copies. $F_j (n -
     /// C) / (C - 1)$ is the F statistic of a one-way analysis of variance. By default (`auto`) the method selects the
-    /// best features up to the first with a p-value above 0.05 divided by the number of features (Bonferroni), and at
-    /// least one.
+    /// best features up to the first with a p-value above 0.05 divided by the number of features (Bonferroni).
     ///
     /// A feature with several columns (a category, or a number with an indicator of missing values) has the F statistic
     /// of all its columns: multiple regression of the target on them or, with more than two classes, Pillai's trace. With

@@ -26,7 +26,7 @@ crate::parameters! {
     /// many levels has a large gain by chance: the gain ratio does not favor it. By default (`auto`) the method selects the features with MDL cuts; if bins do not depend on the
     /// classes (few distinct values, equal bins), the gain is positive by chance, so the feature must pass the G test
     /// ($2 n I_j$ is chi-squared) at 0.05 divided by the number of features. The best features up to the first that
-    /// fails are selected, and at least one.
+    /// fails are selected.
     ///
     /// The score is univariate and keeps redundant copies. It depends only on the order of values, except with bins of
     /// equal width.

@@ -115,7 +115,7 @@ impl Selector for L1Svm {
     }
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
-        Some(DependenceCheck::Single)
+        Some(DependenceCheck::Single).filter(|_| self.c.is_none())
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

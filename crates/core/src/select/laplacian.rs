@@ -38,7 +38,7 @@ crate::parameters! {
     /// numerators and denominators of its columns; with `classes`, columns are standardized first.
     ///
     /// A feature unrelated to the graph has $L$ near 1. By default (`auto`) the method selects the features with $L <
-    /// 1$, and at least one.
+    /// 1$.
     ///
     /// Features should be on a common scale, because neighbors are found by the distance over all features.
     ///

@@ -37,8 +37,7 @@ pub trait Selector: Parameters {
     ) -> Result<Selection> {
         let mut selection = self.select(&*self.prepared(data, encoding)?, count, ctx)?;
         if count == FeatureCount::Auto {
-            selection.n_selected =
-                selection.selected().iter().take_while(|&&j| selection.scores[j] != 0.0).count();
+            selection.drop_zero_scores();
             if let Some(check) = self.dependence_check().filter(|_| selection.n_selected > 0) {
                 check.apply(self.info().title, data, &mut selection, ctx)?;
             }
@@ -47,7 +46,7 @@ pub trait Selector: Parameters {
     }
 
     /// The dependence of the target that an automatic number of features requires; `None` for methods that test their
-    /// features or have no target.
+    /// features or have no target, and if a parameter such as a penalty determines the number.
     fn dependence_check(&self) -> Option<DependenceCheck> {
         None
     }
@@ -139,11 +138,20 @@ impl DependenceCheck {
             ));
             return Ok(());
         }
-        let p_value = any_dependence(data, self == Self::Joint, ALPHA, ctx)?;
+        let p_value = match any_dependence(data, self == Self::Joint, ALPHA, ctx) {
+            Ok(p_value) => p_value,
+            Err(error @ Error::Memory { .. }) => {
+                ctx.note(format!(
+                    "{title}: whether features predict better than chance is not tested: {error}"
+                ));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         if p_value > ALPHA {
             let nothing = match self {
-                Self::Single => "no single feature",
-                Self::Joint => "no feature or pair of features",
+                Self::Single => "no feature alone",
+                Self::Joint => "no feature, alone or with others,",
             };
             selection.n_selected = 0;
             ctx.warn(format!(
@@ -239,6 +247,14 @@ pub struct PathPoint {
 }
 
 impl Selection {
+    /// Selects only features with a nonzero score; the others come after them.
+    fn drop_zero_scores(&mut self) {
+        let (kept, dropped): (Vec<usize>, Vec<usize>) =
+            self.selected().iter().partition(|&&j| self.scores[j] != 0.0);
+        self.n_selected = kept.len();
+        self.order.splice(..kept.len() + dropped.len(), kept.into_iter().chain(dropped));
+    }
+
     /// Ranks features by score; ties are broken by column order.
     pub fn by_score(method: &str, scores: Vec<f64>, n_selected: usize) -> Self {
         let mut order: Vec<usize> = (0..scores.len()).collect();

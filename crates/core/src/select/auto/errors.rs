@@ -65,8 +65,9 @@ impl Results {
         Some(Self { errors, estimate, p_value, unit })
     }
 
-    pub fn curve(&self, plan: &Plan, points: &[usize]) -> Vec<CurvePoint> {
-        let points = points.iter().zip(self.errors.curve(0));
+    /// The error of a method by number of features.
+    pub fn curve(&self, plan: &Plan, points: &[usize], method: usize) -> Vec<CurvePoint> {
+        let points = points.iter().zip(self.errors.curve(method));
         let point = |(&at, point): (&usize, Mean)| CurvePoint {
             n_features: plan.counts[at],
             error: point.mean / self.unit,

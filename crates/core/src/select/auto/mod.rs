@@ -183,7 +183,10 @@ impl Run<'_> {
             results.as_ref().map_or(Choice { method: 0, point: 0 }, |results| results.errors.choose());
         let n_best = match (wanted, &results) {
             (Some(count), _) => count,
-            (None, Some(_)) => plan.counts[points[chosen.point]].min(self.found.order.len()).max(1),
+            (None, Some(_)) => {
+                let most = if chosen.method == 0 { self.found.order.len().max(1) } else { d };
+                plan.counts[points[chosen.point]].min(most)
+            }
             (None, None) => self.found.order.len().min(1),
         };
         let votes = votes(d, trials, chosen.method, n_best);
@@ -202,7 +205,7 @@ impl Run<'_> {
             method: plan.methods()[chosen.method].into(),
             p_value,
             is_classification: matches!(self.data.target(), Target::Classes(_)),
-            curve: results.as_ref().map_or(vec![], |results| results.curve(plan, &points)),
+            curve: results.as_ref().map_or(vec![], |results| results.curve(plan, &points, chosen.method)),
             estimate: results.as_ref().map(|results| results.estimate),
             alternatives: results.as_ref().map_or(vec![], |found| found.alternatives(plan, &points, chosen)),
             frequencies: frequencies(d, trials, chosen.method, n_best),

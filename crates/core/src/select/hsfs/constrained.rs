@@ -23,7 +23,7 @@ const MIN_FEATURES: usize = 4;
 /// Maximum number of samples used to compare starts and sets; larger data are subsampled.
 const MAX_SAMPLES: usize = 1000;
 /// Size of the subsample on which the path is computed, if there are more than twice as many samples; all samples
-/// are then used to compare the final sets.
+/// are then used for the weights of the best set.
 pub(super) const PATH_SAMPLES: usize = 10_000;
 /// Effort for each start, then for the best of them, and how many those are.
 const FIRST_STAGE: Effort = Effort { tolerance: 1e-4, max_iterations: 12, rounds: 3 };

@@ -195,7 +195,7 @@ impl Selector for Hsfs {
     }
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
-        Some(DependenceCheck::Joint)
+        Some(DependenceCheck::Joint).filter(|_| self.radius.or(self.penalty).is_none())
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

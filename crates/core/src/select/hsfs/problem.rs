@@ -87,6 +87,7 @@ impl<'a> Problem<'a> {
     /// The same problem with pairs of features to start from.
     pub fn with_pairs(self, data: &Dataset, ctx: &Context) -> Result<Self> {
         let rows = Rng::stream(ctx.seed, "HSFS screen").sample(data.n(), MAX_SCREENED_SAMPLES);
+        let ctx = &ctx.hold("HSFS's rows to screen", data.x().bytes_of(rows.len()), "use fewer columns")?;
         let sample =
             if rows.len() < data.n() { Cow::Owned(data.take_rows(&rows)) } else { Cow::Borrowed(data) };
         Ok(Self { pairs: leading_pairs(&sample, ctx)?, ..self })
@@ -149,7 +150,14 @@ impl<'a> Problem<'a> {
         if self.n() <= most {
             return None;
         }
-        self.over(&Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most))
+        let rows = Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most);
+        self.over(&rows).or_else(|| {
+            // The target of the sample is constant: half of it are rows with another one.
+            let differs = |&i: &usize| self.y.row(i) != self.y.row(rows[0]);
+            let mut mixed: Vec<usize> = (0..self.n()).filter(differs).take(most / 2).collect();
+            mixed.extend(&rows[..most - mixed.len()]);
+            self.over(&mixed)
+        })
     }
 
     /// Whether HSIC is approximated by random Fourier features, which can be evaluated on any samples.

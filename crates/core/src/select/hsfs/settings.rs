@@ -69,7 +69,7 @@ crate::parameters! {
     ///
     /// Cost: hundreds to thousands of evaluations with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 samples
     /// $O(n m (q + c) + n d q)$ with $m$ random Fourier features or landmarks. Beyond 20,000 samples with Fourier
-    /// features the path is computed on 10,000 of them, and all samples are used to compare the best sets and to fit
+    /// features the path is computed on 10,000 of them. Sets are compared on at most 1000 samples; all are used to fit
     /// the weights. Beyond 2048 columns a problem is solved on an active set and checked against all features.
     ///
     /// Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.

@@ -159,7 +159,7 @@ impl Selector for Ldfs {
     }
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
-        Some(DependenceCheck::Single)
+        Some(DependenceCheck::Single).filter(|_| self.penalty.is_none())
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
