@@ -6,7 +6,7 @@
 #   make audit      check licenses and sources of all dependencies
 #   make wheel      build the Python wheel into dist/
 #   make package    build the crates and the Python source distribution as they are published
-# Others: pages, unsafe-checks, crashes, fuzz, soak, bench, bench-rust, scaling, instructions, reproduce, clean.
+# Others: pages, unsafe-checks, crashes, fuzz, soak, bench, accuracy, bench-rust, scaling, instructions, reproduce, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -19,7 +19,7 @@ DOC := $(or $(CARGO_TARGET_DIR),target)/doc
 KERNSIFT := target/debug/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel package clean
+.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench accuracy scaling instructions bench-rust reproduce docs pages wheel package clean
 
 # Builds as the tests do, which is quicker than a release build and shares its results with `make test`.
 demo:
@@ -119,6 +119,10 @@ unsafe-checks:
 # DATA_DIR is a folder with covtype.csv.gz and madelon_train.csv.gz; without it, synthetic tables of the same shape are used.
 bench: bench-tools
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) $(BENCH)/bin/python benchmarks/run.py
+
+# Errors with selected features on real data (DATA_DIR is a folder with the data sets), and planted features found.
+accuracy: bench-tools
+	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) OMP_NUM_THREADS=1 $(BENCH)/bin/python benchmarks/accuracy.py
 
 # Time and memory by number of rows, columns and components, for kernsift and other programs.
 scaling: bench-tools

@@ -211,7 +211,85 @@ def same_four(ours: Answer, theirs: Answer) -> bool:
     return planted == set(ours["order"][:4].tolist()) == set(theirs["order"][:4].tolist())
 
 
+def pairs_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(12)
+    x = rng.normal(size=(n, d))
+    y = x[:, 3] * x[:, d // 2] > 0
+    return x, np.where(rng.random(n) < 0.05, ~y, y).astype(np.int64)
+
+
+def pairs_ours(n: int, d: int) -> Work:
+    x, y = pairs_data(n, d)
+    return lambda: {"pair": kernsift.InteractionScreen(n_jobs=THREADS).fit(x, y).pairs_[0]}
+
+
+def pairs_numpy(n: int, d: int) -> Work:
+    """The products of the screen alone, in single precision, without sorting out the best pairs."""
+    rng = np.random.default_rng(12)
+    phi = rng.normal(size=(4 * d, n)).astype(np.float32)
+    height = 1024
+
+    def work() -> Answer:
+        for start in range(0, 4 * d, height):
+            _ = phi[start : start + height] @ phi[start:].T
+        return {"pair": np.array([3, d // 2])}
+
+    return work
+
+
+def nca_ours(n: int, d: int, k: int) -> Work:
+    rng = np.random.default_rng(13)
+    x = rng.normal(size=(n, d))
+    y = (x[:, :k] ** 2).sum(1) > k
+    estimator = kernsift.NCASelector(k, n_subsamples=0, random_state=0, n_jobs=THREADS)
+    return lambda: {"order": estimator.fit(x, y.astype(np.int64)).order_[:k]}
+
+
+def auto_ours(n: int, d: int) -> Work:
+    x, y = pairs_data(n, d)
+    estimator = kernsift.AutoSelector(random_state=0, n_jobs=THREADS)
+    return lambda: {"selected": estimator.fit(x, y).get_support(indices=True)}
+
+
+def auto_wine() -> Work:
+    from sklearn.datasets import load_wine
+
+    x, y = load_wine(return_X_y=True)
+    estimator = kernsift.AutoSelector(random_state=0, n_jobs=THREADS)
+    return lambda: {"selected": estimator.fit(x, y).get_support(indices=True)}
+
+
+def same_pair(ours: Answer, theirs: Answer) -> bool:
+    return ours["pair"].tolist() == theirs["pair"].tolist()
+
+
 TASKS = [
+    Task(
+        "Interaction screen, 4 functions",
+        "1000 x 5000",
+        lambda: pairs_ours(1000, 5000),
+        "the bare products in numpy, single precision",
+        lambda: pairs_numpy(1000, 5000),
+        same_pair,
+        "the planted pair is first",
+        ratio=1 / 1.5,
+        seconds=4.0,
+    ),
+    Task(
+        "Interaction screen, 4 functions",
+        "500 x 20,000",
+        lambda: pairs_ours(500, 20_000),
+        "the bare products in numpy, single precision",
+        lambda: pairs_numpy(500, 20_000),
+        same_pair,
+        "the planted pair is first",
+        ratio=1 / 1.5,
+        seconds=30.0,
+        bytes=2**30,
+    ),
+    Task("NCA, one search for 15 features", "600 x 256", lambda: nca_ours(600, 256, 15), seconds=0.5),
+    Task("Automatic selector", "1000 x 1000", lambda: auto_ours(1000, 1000), seconds=60.0),
+    Task("Automatic selector", "wine, 178 x 13", auto_wine, seconds=2.0),
     Task(
         "ReliefF, 10 neighbors",
         "1000 x 500",

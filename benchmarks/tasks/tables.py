@@ -98,6 +98,12 @@ def covertype_hsfs() -> Work:
     return lambda: {"order": estimator.fit(x, y).order_[:10]}
 
 
+def covertype_auto() -> Work:
+    x, y = covertype()
+    estimator = kernsift.AutoSelector(target_type="class", n_jobs=THREADS, random_state=0)
+    return lambda: {"selected": estimator.fit(x, y).get_support(indices=True)}
+
+
 def covertype_takes() -> Work:
     x, y = covertype()
     estimator = kernsift.TAKES(10, n_components=100, weak_learner="stump", n_jobs=THREADS, random_state=0)
@@ -144,6 +150,7 @@ TASKS = [
         seconds=180,
         bytes=4 * 2**30,
     ),
+    Task("Automatic selector", "covertype, 581,012 x 54", covertype_auto, seconds=300, bytes=4 * 2**30),
     Task(
         "TAKES with stumps, 10 of covertype's kernel space",
         "581,012 x 54",
