@@ -145,7 +145,7 @@ impl<'a> Problem<'a> {
         Self { inner: None, fourier: None, directions: 1, unit, ..self }
     }
 
-    /// The same problem over a subsample; `None` if that would be all samples or its target is constant.
+    /// The same problem over a subsample with at least two values of the target; `None` if that would be all samples.
     pub fn sampled(&self, most: usize, ctx: &Context) -> Option<Problem<'static>> {
         if self.n() <= most {
             return None;
