@@ -65,6 +65,21 @@ impl Standardizer {
     }
 }
 
+/// Numbers further than this many interquartile ranges outside the quartiles are outliers.
+const FENCE: f64 = 3.0;
+
+/// The outer fences of numbers: three interquartile ranges below and above the quartiles. `None` if half of the numbers are equal,
+/// or if there are none.
+pub(crate) fn outer_fences(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let mut sorted: Vec<f64> = values.collect();
+    let last = sorted.len().checked_sub(1)?;
+    sorted.sort_unstable_by(f64::total_cmp);
+    let at = |share: f64| sorted[(share * last as f64).round() as usize];
+    let (low, high) = (at(0.25), at(0.75));
+    let reach = FENCE * (high - low);
+    (reach > 0.0 && reach.is_finite()).then_some((low - reach, high + reach))
+}
+
 /// Whether a column with this mean and standard deviation is constant. The computed standard deviation of equal
 /// numbers is the rounding error of their mean.
 pub(crate) fn is_constant(mean: f64, std: f64) -> bool {

@@ -23,6 +23,17 @@ pub struct Classes {
     pub names: Vec<String>,
 }
 
+impl Target {
+    /// Whether it has at least two values.
+    pub(crate) fn varies(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Classes(classes) => classes.codes.iter().any(|code| *code != classes.codes[0]),
+            Self::Continuous(values) => values.iter().any(|v| *v != values[0]),
+        }
+    }
+}
+
 impl Classes {
     /// Checks that every code has a name.
     pub fn new(codes: Vec<usize>, names: Vec<String>) -> Result<Self> {

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::linalg::{add_product, product_bytes};
-use ndarray::{Array2, ArrayViewMut1, s};
+use ndarray::{Array2, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -111,86 +111,107 @@ impl Tested<'_> {
     }
 
     fn pair(&self, features: (usize, usize), first: &[Vec<f64>], second: &[Vec<f64>]) -> Pair {
-        let design = Design { first, second, target: self.target, limit: self.limit };
+        let Effect { score, beyond, degrees, ln_p_value } = self.effect(&[first, second]);
+        let p_value = ln_p_value.exp();
+        Pair { features, score, beyond, degrees, p_value, adjusted: p_value, ln_p_value }
+    }
+
+    /// What features explain beyond sums of functions of fewer of them.
+    fn effect(&self, features: &[&[Vec<f64>]]) -> Effect {
+        let design = Design::new(features, self.target, self.limit);
         let (n, mut gram) = (self.data.n() as f64, design.gram());
-        let (additive, products) = (design.additive(), design.products());
-        let (all, t) = (additive + products, self.target.len());
-        let score = gram.slice(s![additive..all, all..]).iter().map(|z| z * z).sum::<f64>() / n;
+        let (lower, all, t) = (design.lower, design.columns.len(), self.target.len());
+        let score = gram.slice(s![lower..all, all..]).iter().map(|z| z * z).sum::<f64>() / n;
         let scale: Vec<f64> = gram.diag().to_vec();
         let eliminated = |gram: &mut Array2<f64>, columns: std::ops::Range<usize>, fraction: f64| {
             columns.filter(|&c| eliminate(gram, c, fraction * scale[c])).count()
         };
-        let rank = eliminated(&mut gram, 0..additive, TOLERANCE);
+        let rank = eliminated(&mut gram, 0..lower, TOLERANCE);
         let total = gram.slice(s![all.., all..]).to_owned();
-        let functions = eliminated(&mut gram, additive..all, MIN_REMAINDER);
+        let functions = eliminated(&mut gram, lower..all, MIN_REMAINDER);
         let explained = &total - &gram.slice(s![all.., all..]);
         let (trace, columns) = relative_trace(total, explained, TOLERANCE * n);
         let rows = n - (rank + self.removed) as f64;
         let ln_p_value = ln_p_value(trace, functions, columns, rows);
-        let p_value = ln_p_value.exp();
-        let degrees = functions * t;
-        Pair {
-            features,
-            score,
-            beyond: rows.max(0.0) * trace,
-            degrees,
-            p_value,
-            adjusted: p_value,
-            ln_p_value,
-        }
+        Effect { score, beyond: rows.max(0.0) * trace, degrees: functions * t, ln_p_value }
+    }
+
+    /// The logarithm of the p-value of what three features explain beyond each of their pairs.
+    pub fn ln_p_value_of_three(&self, features: [usize; 3]) -> f64 {
+        let functions = features.map(|feature| self.functions(feature));
+        self.effect(&[&functions[0], &functions[1], &functions[2]]).ln_p_value
     }
 }
 
-/// The columns of the least-squares problem of a pair: constant, functions of both features, products, target.
+/// What features explain together.
+struct Effect {
+    score: f64,
+    beyond: f64,
+    degrees: usize,
+    ln_p_value: f64,
+}
+
+/// The columns of the least-squares problem of some features.
 struct Design<'a> {
-    first: &'a [Vec<f64>],
-    second: &'a [Vec<f64>],
+    /// The factors of each column: a constant, functions of single features, products of functions of fewer than all features,
+    /// products of functions of all features.
+    columns: Vec<Vec<&'a [f64]>>,
+    /// The number of columns that are no products of functions of all features.
+    lower: usize,
     target: &'a [Vec<f64>],
-    /// Functions per feature that products use.
-    limit: usize,
 }
 
-impl Design<'_> {
-    fn additive(&self) -> usize {
-        1 + self.first.len() + self.second.len()
+impl<'a> Design<'a> {
+    /// Products use at most `limit` functions of a feature.
+    fn new(features: &[&'a [Vec<f64>]], target: &'a [Vec<f64>], limit: usize) -> Self {
+        let mut columns: Vec<Vec<&[f64]>> = vec![vec![]];
+        columns.extend(features.iter().flat_map(|functions| functions.iter().map(|f| vec![f.as_slice()])));
+        if let [a, b, c] = features {
+            for pair in [[a, b], [a, c], [b, c]] {
+                columns.extend(products(&pair.map(|functions| *functions), limit));
+            }
+        }
+        let lower = columns.len();
+        columns.extend(products(features, limit));
+        Self { columns, lower, target }
     }
 
-    fn products(&self) -> usize {
-        self.first.len().min(self.limit) * self.second.len().min(self.limit)
-    }
-
-    /// The Gram matrix of all columns.
+    /// The Gram matrix of all columns, those of the target last.
     fn gram(&self) -> Array2<f64> {
-        let size = self.additive() + self.products() + self.target.len();
+        let size = self.columns.len() + self.target.len();
         let n = self.target[0].len();
         let mut gram = Array2::zeros((size, size));
         let mut block = Array2::zeros((size, ROWS.min(n)));
         for start in (0..n).step_by(ROWS) {
             let rows = start..n.min(start + ROWS);
             let mut block = block.slice_mut(s![.., ..rows.len()]);
-            block.row_mut(0).fill(1.0);
-            let fill = |mut row: ArrayViewMut1<f64>, values: &[f64]| {
-                row.iter_mut().zip(values).for_each(|(out, v)| *out = *v);
-            };
-            let plain = self.first.iter().chain(self.second);
-            for (at, values) in (1..).zip(plain) {
-                fill(block.row_mut(at), &values[rows.clone()]);
+            for (at, factors) in self.columns.iter().enumerate() {
+                let mut row = block.row_mut(at);
+                row.fill(1.0);
+                factors.iter().for_each(|factor| {
+                    row.iter_mut().zip(&factor[rows.clone()]).for_each(|(out, v)| *out *= v);
+                });
             }
-            let mut at = self.additive();
-            for a in self.first.iter().take(self.limit) {
-                for b in self.second.iter().take(self.limit) {
-                    let pairs = a[rows.clone()].iter().zip(&b[rows.clone()]);
-                    block.row_mut(at).iter_mut().zip(pairs).for_each(|(out, (a, b))| *out = a * b);
-                    at += 1;
-                }
-            }
-            for (at, values) in (at..).zip(self.target) {
-                fill(block.row_mut(at), &values[rows.clone()]);
+            for (at, values) in (self.columns.len()..).zip(self.target) {
+                block.row_mut(at).iter_mut().zip(&values[rows.clone()]).for_each(|(out, v)| *out = *v);
             }
             add_product(1.0, block.view(), block.t(), gram.view_mut());
         }
         gram
     }
+}
+
+/// The factors of all products of a function of each feature.
+fn products<'a>(features: &[&'a [Vec<f64>]], limit: usize) -> Vec<Vec<&'a [f64]>> {
+    let mut out: Vec<Vec<&[f64]>> = vec![vec![]];
+    for functions in features {
+        let with_each = |factors: Vec<&'a [f64]>| {
+            let used = functions.iter().take(limit);
+            used.map(move |f| factors.iter().copied().chain([f.as_slice()]).collect())
+        };
+        out = out.into_iter().flat_map(with_each).collect();
+    }
+    out
 }
 
 /// Removes the part along one column from all later ones. False if the column depends on earlier ones: its remaining squared

@@ -80,16 +80,9 @@ impl<'a> Columns<'a> {
             }
         };
         let n = self.data.n() as f64;
-        let mut kurtosis = 0.0_f64;
-        let is_spread = |vector: &Vec<f64>| {
-            let of_vector = vector.iter().map(|v| (v * v) * (v * v)).sum::<f64>() / n;
-            let passes = of_vector * MIN_ROWS <= n;
-            if passes {
-                kurtosis = kurtosis.max(of_vector);
-            }
-            passes
-        };
-        let vectors = vectors.into_iter().filter(is_spread).collect();
+        let is_spread = |vector: &Vec<f64>| kurtosis(vector) * MIN_ROWS <= n;
+        let vectors: Vec<Vec<f64>> = vectors.into_iter().filter(is_spread).collect();
+        let kurtosis = largest_kurtosis(&vectors);
         FeatureFunctions { vectors, kurtosis }
     }
 
@@ -113,6 +106,21 @@ impl<'a> Columns<'a> {
             }
         }
     }
+}
+
+/// The mean fourth power of a vector with mean square 1: $n$ over it is about the number of rows that determine it.
+fn kurtosis(vector: &[f64]) -> f64 {
+    vector.iter().map(|v| (v * v) * (v * v)).sum::<f64>() / vector.len() as f64
+}
+
+pub(super) fn largest_kurtosis(vectors: &[Vec<f64>]) -> f64 {
+    vectors.iter().map(|vector| kurtosis(vector)).fold(0.0, f64::max)
+}
+
+/// Whether enough rows determine the product of functions and of a column of the target, given by their mean fourth powers,
+/// that sums over it have their limiting distribution.
+pub(super) fn is_spread_over(n: usize, kurtosis: impl IntoIterator<Item = f64>) -> bool {
+    kurtosis.into_iter().product::<f64>() * MIN_ROWS <= n as f64
 }
 
 /// Functions of the ranks of numbers with ties or missing values. If several columns encode a feature, the first function of

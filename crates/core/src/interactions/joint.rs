@@ -2,11 +2,12 @@
 
 use super::beyond::Pair;
 use super::main_effects::feature_dependence;
+use super::overall::overall_p_value;
 use super::settings::{InteractionScreen, Interactions};
 use super::target::target_columns;
 use super::three_way::{ThreeWay, best_three_way, most_features};
 use crate::context::Context;
-use crate::data::{Dataset, Target};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 
 /// At most this many sets.
@@ -30,19 +31,17 @@ pub(crate) struct JointSets {
 }
 
 impl JointSets {
-    /// Screens all pairs, and all sets of three of the best features.
-    pub fn find(data: &Dataset, n_functions: usize, ctx: &Context) -> Result<Self> {
+    /// Screens all pairs, and all sets of three of the best features. A target that does not vary depends on none.
+    pub fn find(data: &Dataset, ctx: &Context) -> Result<Self> {
+        let n_functions = n_functions(data);
         let screen = InteractionScreen { n_functions, ..InteractionScreen::default() };
         let mut found = Self { alpha: screen.alpha, ..Self::default() };
+        let Ok(target) = target_columns(data, "sets of features") else { return Ok(found) };
         if data.d() < 2 || data.n() < MIN_ROWS {
             return Ok(found);
         }
-        found.pairs = if_memory_suffices(screen.run(data, ctx), ctx)?;
-        let n_columns = match data.target() {
-            Target::Classes(classes) => classes.counts().len().saturating_sub(1),
-            _ => 1,
-        };
-        let most = most_features(data, n_columns);
+        found.pairs = if_possible(&screen, data, ctx)?;
+        let most = most_features(data, target.len());
         let d = data.d() as f64;
         if data.d() < 3 || most < 3 {
             return Ok(found);
@@ -112,15 +111,23 @@ impl JointSets {
 /// The pairs of features with the strongest interaction, significant or not, the best first; none if there are too few rows, too
 /// many features or too little memory.
 pub(crate) fn leading_pairs(data: &Dataset, ctx: &Context) -> Result<Vec<(usize, usize)>> {
-    let screen = InteractionScreen { n_functions: n_functions(data), ..InteractionScreen::default() };
-    let Ok(target) = target_columns(data, "pairs of features") else { return Ok(vec![]) };
-    let functions = (screen.n_functions * data.d()) as f64;
-    let products = data.n() as f64 * functions * functions * target.len() as f64;
-    if data.d() < 2 || data.n() < MIN_ROWS || products > MAX_PRODUCTS {
+    if data.d() < 2 || data.n() < MIN_ROWS {
         return Ok(vec![]);
     }
-    let found = if_memory_suffices(screen.run(data, ctx), ctx)?;
+    let screen = InteractionScreen { n_functions: n_functions(data), ..InteractionScreen::default() };
+    let found = if_possible(&screen, data, ctx)?;
     Ok(found.map_or(vec![], |found| found.pairs.iter().map(|pair| pair.features).collect()))
+}
+
+/// The screen of all pairs, or a note that it would take too long or too much memory; nothing without a target that varies.
+fn if_possible(screen: &InteractionScreen, data: &Dataset, ctx: &Context) -> Result<Option<Interactions>> {
+    let functions = (screen.n_functions * data.d()) as f64;
+    let Ok(target) = target_columns(data, "pairs of features") else { return Ok(None) };
+    if data.n() as f64 * functions * functions * target.len() as f64 > MAX_PRODUCTS {
+        ctx.note("pairs of features are not screened, for lack of time; kernsift interactions screens them");
+        return Ok(None);
+    }
+    if_memory_suffices(screen.run(data, ctx), ctx)
 }
 
 /// Functions of each feature for screens that are part of another method.
@@ -140,29 +147,34 @@ fn if_memory_suffices<T>(found: Result<T>, ctx: &Context) -> Result<Option<T>> {
     }
 }
 
-/// The p-value that the target depends on no feature: the smallest over features, adjusted for their number. With `jointly`
-/// also on no pair and no set of three, which are not screened if a feature is significant at `alpha`.
+/// The p-value that the target depends on no feature, neither on a single one nor on the sum of all. With `jointly` also on no
+/// pair and no set of three. Tests are made until one is significant at `alpha`; the p-value is adjusted for their number.
 pub(crate) fn any_dependence(data: &Dataset, jointly: bool, alpha: f64, ctx: &Context) -> Result<f64> {
-    let n_functions = n_functions(data);
-    let single = smallest_p_value(data, n_functions, ctx)?;
-    if !jointly {
-        return Ok(single);
+    let tests = if jointly { 4.0 } else { 2.0 };
+    let mut p_value = tests * smallest_p_value(data, ctx)?;
+    if p_value > alpha {
+        p_value = p_value.min(tests * overall(data, ctx)?);
     }
-    if 3.0 * single <= alpha {
-        return Ok(3.0 * single);
+    if jointly && p_value > alpha {
+        let [pair, three] = JointSets::find(data, ctx)?.p_values();
+        p_value = p_value.min(tests * pair.min(three));
     }
-    let [pair, three] = JointSets::find(data, n_functions, ctx)?.p_values();
-    Ok((3.0 * single.min(pair).min(three)).min(1.0))
+    Ok(p_value.min(1.0))
+}
+
+/// The p-value of the sum of the effects of all features; 1 if there is too little memory for the test.
+pub(crate) fn overall(data: &Dataset, ctx: &Context) -> Result<f64> {
+    Ok(if_memory_suffices(overall_p_value(data, ctx), ctx)?.unwrap_or(1.0))
 }
 
 /// The smallest p-value of a single feature, adjusted for the number of features.
-pub(crate) fn smallest_p_value(data: &Dataset, n_functions: usize, ctx: &Context) -> Result<f64> {
-    let dependence = feature_dependence(data, n_functions, ctx)?;
+pub(crate) fn smallest_p_value(data: &Dataset, ctx: &Context) -> Result<f64> {
+    let dependence = feature_dependence(data, n_functions(data), ctx)?;
     let least = dependence.iter().map(|found| found.p_value).fold(1.0, f64::min);
     Ok((least * data.d() as f64).min(1.0))
 }
 
 /// The sets of features on which the target depends jointly: significant pairs and sets of three.
 pub(crate) fn jointly_relevant(data: &Dataset, ctx: &Context) -> Result<Vec<Vec<usize>>> {
-    Ok(JointSets::find(data, InteractionScreen::default().n_functions, ctx)?.sets())
+    Ok(JointSets::find(data, ctx)?.sets())
 }

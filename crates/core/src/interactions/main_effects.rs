@@ -1,7 +1,7 @@
 //! Effects of single features on the target.
 
 use super::blocks::{Block, Blocks};
-use super::functions::Columns;
+use super::functions::{Columns, FeatureFunctions, is_spread_over, largest_kurtosis};
 use super::orthonormal::Orthonormal;
 use super::significance::ln_p_value;
 use super::target::target_columns;
@@ -30,7 +30,7 @@ pub struct Dependence {
     pub score: f64,
     /// Degrees of freedom: functions of the feature times columns of the target; 0 for a constant feature.
     pub degrees: usize,
-    /// The p-value (F-test).
+    /// The p-value: of an F-test or, if few rows determine the score, a bound.
     pub p_value: f64,
     /// Its logarithm, which also compares p-values too small for a floating-point number.
     pub ln_p_value: f64,
@@ -52,15 +52,15 @@ pub fn feature_dependence(data: &Dataset, n_functions: usize, ctx: &Context) -> 
     let bytes = Columns::bytes(data, n_functions) + 8.0 * n * (threads * (2 * n_functions + 6) as f64);
     ctx.need_memory("functions of features", bytes, "use fewer rows")?;
     let columns = Columns::new(data, n_functions);
+    let kurtosis = largest_kurtosis(&target);
     let features: Vec<usize> = (0..data.d()).collect();
     let mut out = Vec::with_capacity(data.d());
     for batch in features.chunks(FEATURES_PER_CHECK * rayon::current_num_threads()) {
         ctx.step("dependence on features", batch[0], data.d())?;
         let of_feature = |&j: &usize| {
             ctx.check()?;
-            let vectors = columns.functions(j, n_functions).vectors;
-            let squares = vectors.iter().flat_map(|f| target.iter().map(|y| dot(f, y).powi(2)));
-            Ok(dependence(squares.sum::<f64>() / n, vectors.len(), target.len(), n - 1.0, n))
+            let found = columns.functions(j, n_functions);
+            Ok(dependence(&found, &target, kurtosis))
         };
         let parts: Vec<Result<Dependence>> = batch.par_iter().map(of_feature).collect();
         for part in parts {
@@ -70,9 +70,30 @@ pub fn feature_dependence(data: &Dataset, n_functions: usize, ctx: &Context) -> 
     Ok(out)
 }
 
-fn dependence(score: f64, functions: usize, columns: usize, rows: f64, n: f64) -> Dependence {
-    let ln_p_value = ln_p_value(score / n, functions, columns, rows);
-    Dependence { score, degrees: functions * columns, p_value: ln_p_value.exp(), ln_p_value }
+/// The dependence of the columns of a target with this kurtosis on the functions of a feature.
+fn dependence(feature: &FeatureFunctions, target: &[Vec<f64>], kurtosis: f64) -> Dependence {
+    let n = target[0].len();
+    let functions = &feature.vectors;
+    let pairs = || functions.iter().flat_map(|f| target.iter().map(move |y| (f, y)));
+    let score = pairs().map(|(f, y)| dot(f, y).powi(2)).sum::<f64>() / n as f64;
+    let degrees = functions.len() * target.len();
+    let ln_p_value = match is_spread_over(n, [feature.kurtosis, kurtosis]) {
+        true => ln_p_value(score / n as f64, functions.len(), target.len(), n as f64 - 1.0),
+        false => {
+            let least = pairs().map(|(f, y)| ln_bound(f, y)).fold(0.0, f64::min);
+            (least + (degrees.max(1) as f64).ln()).min(0.0)
+        }
+    };
+    Dependence { score, degrees, p_value: ln_p_value.exp(), ln_p_value }
+}
+
+/// The logarithm of Bernstein's bound on the p-value of the inner product of two vectors with mean 0 and mean square 1. It also
+/// holds where a few rows, such as those of a rare level and a rare class, determine it.
+fn ln_bound(f: &[f64], y: &[f64]) -> f64 {
+    let largest = |v: &[f64]| v.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+    let z = dot(f, y).abs();
+    let variance = f.len() as f64 + largest(f) * largest(y) * z / 3.0;
+    std::f64::consts::LN_2 - z * z / (2.0 * variance)
 }
 
 /// A target without the effects of the features on which it depends most.

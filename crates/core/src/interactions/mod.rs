@@ -37,7 +37,7 @@
 //! 4. *Adjustment* for all $d (d - 1) / 2$ pairs: Bonferroni, or the distribution of the smallest p-value over permuted targets.
 //!
 //! Rare values do not count: functions that fewer than about 5 rows determine are left out, and so are pairs whose products
-//! are.
+//! with the target are.
 //!
 //! Cost: $O(n (K d)^2 t)$ time; memory for the functions, $4 n K d$ bytes. The result does not depend on the number of threads.
 //!
@@ -49,6 +49,7 @@ mod functions;
 mod joint;
 mod main_effects;
 mod orthonormal;
+mod overall;
 mod screen;
 mod settings;
 mod significance;
@@ -60,7 +61,7 @@ mod top;
 
 pub use beyond::Pair;
 pub(crate) use joint::{
-    JointSets, MIN_ROWS, any_dependence, jointly_relevant, leading_pairs, smallest_p_value,
+    JointSets, MIN_ROWS, any_dependence, jointly_relevant, leading_pairs, overall, smallest_p_value,
 };
 pub use main_effects::{Dependence, feature_dependence};
 pub use settings::{InteractionScreen, Interactions};

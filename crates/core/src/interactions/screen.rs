@@ -5,7 +5,7 @@
 //! the result does not depend on the number of threads.
 
 use super::blocks::{Block, Blocks};
-use super::functions::MIN_ROWS;
+use super::functions::{is_spread_over, largest_kurtosis};
 use super::top::{Candidate, Thresholds, Top};
 use crate::context::Context;
 use crate::error::Result;
@@ -43,6 +43,7 @@ pub(super) fn best_pairs(
 ) -> Result<Vec<Candidate>> {
     let limit = blocks.counts.iter().copied().max().unwrap_or(0);
     let mut top = Top::new(capacity, limit, target.len());
+    let kurtosis = largest_kurtosis(target);
     let target: Vec<Vec<f32>> = target.iter().map(|y| y.iter().map(|&v| v as f32).collect()).collect();
     let count = blocks.blocks.len();
     let tasks: Vec<(usize, usize)> = (0..count).flat_map(|a| (a..count).map(move |b| (a, b))).collect();
@@ -58,7 +59,7 @@ pub(super) fn best_pairs(
             let mut tile = lock(&spare).pop().unwrap_or_else(|| Tile::new(blocks));
             tile.add_up(a, b, &target);
             let mut part = Top::new(capacity, 0, 0);
-            part.add(tile.candidates(a, b, blocks, thresholds));
+            part.add(tile.candidates((a, b), blocks, kurtosis, thresholds));
             lock(&spare).push(tile);
             Ok(part.best)
         };
@@ -126,8 +127,14 @@ impl Tile {
         self.weighted_block = fits.then_some(a.first);
     }
 
-    /// The pairs above the thresholds.
-    fn candidates(&self, a: &Block, b: &Block, blocks: &Blocks, thresholds: &Thresholds) -> Vec<Candidate> {
+    /// The pairs above the thresholds; `kurtosis` is that of the target.
+    fn candidates(
+        &self,
+        (a, b): (&Block, &Block),
+        blocks: &Blocks,
+        kurtosis: f64,
+        thresholds: &Thresholds,
+    ) -> Vec<Candidate> {
         let n = blocks.n as f32;
         let mut out = vec![];
         for (j, (sums, second)) in (b.first..).zip(self.sums.columns().into_iter().zip(&b.rows)) {
@@ -137,7 +144,7 @@ impl Tile {
                 let score = sums[first.clone()].iter().sum::<f32>() / n;
                 if i < j && functions > 0 && score >= thresholds.of(functions) {
                     // Few rows determine the products of such a pair.
-                    if blocks.kurtosis[i] * blocks.kurtosis[j] * MIN_ROWS > blocks.n as f64 {
+                    if !is_spread_over(blocks.n, [blocks.kurtosis[i], blocks.kurtosis[j], kurtosis]) {
                         continue;
                     }
                     out.push(Candidate {

@@ -2,12 +2,8 @@
 
 use super::functions::MIN_ROWS;
 use super::orthonormal::Orthonormal;
-use crate::data::{Dataset, Target};
+use crate::data::{Dataset, Target, outer_fences};
 use crate::error::{Error, Result};
-
-/// Numbers further than this many interquartile ranges outside the quartiles are set to that distance (outer fences): one
-/// outlier would otherwise determine every statistic.
-const FENCE: f64 = 3.0;
 
 /// Centered columns $Y$ of the target with $Y^\top Y = n I$: an indicator per class, less one, or the number itself.
 pub(super) fn target_columns(data: &Dataset, method: &'static str) -> Result<Vec<Vec<f64>>> {
@@ -59,17 +55,21 @@ fn centered(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
-/// Numbers with outliers moved to the outer fences; unchanged if half of them are equal.
+/// Numbers with outliers moved to the outer fences: one outlier would otherwise determine every statistic. Their ranks if half of
+/// them are equal, which leaves no fences.
 fn without_outliers(values: &[f64]) -> Vec<f64> {
+    if let Some((low, high)) = outer_fences(values.iter().copied()) {
+        return values.iter().map(|v| v.clamp(low, high)).collect();
+    }
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64).round() as usize];
-    let (low, high) = (at(0.25), at(0.75));
-    let reach = FENCE * (high - low);
-    match reach > 0.0 && reach.is_finite() {
-        true => values.iter().map(|v| v.clamp(low - reach, high + reach)).collect(),
-        false => values.to_vec(),
-    }
+    values.iter().map(|v| mean_rank(&sorted, *v)).collect()
+}
+
+/// The mean rank of a value among sorted values.
+fn mean_rank(sorted: &[f64], value: f64) -> f64 {
+    let (below, at_most) = (sorted.partition_point(|v| *v < value), sorted.partition_point(|v| *v <= value));
+    0.5 * (below + 1 + at_most) as f64
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
         let found = without_outliers(&values);
         assert_eq!((found[0], found[100], found[50]), (-125.0, 225.0, 50.0));
         // Half of the numbers are equal.
-        assert_eq!(without_outliers(&[0.0, 0.0, 0.0, 0.0, 9.0]), [0.0, 0.0, 0.0, 0.0, 9.0]);
+        assert_eq!(without_outliers(&[0.0, 0.0, 0.0, 0.0, 9.0]), [2.5, 2.5, 2.5, 2.5, 5.0]);
     }
 
     #[test]

@@ -362,3 +362,55 @@ fn degenerate_data() {
     assert!(matches!(wrong.run(&data, &Context::default()), Err(Error::Param { .. })));
     assert!(feature_dependence(&data, 0, &Context::default()).is_err());
 }
+
+#[test]
+fn rare_levels_and_classes_are_not_significant_by_chance() {
+    // 20 of 1000 rows have the rare class, and each feature is 1 in about 2 % of the rows: the expected number of rows with both is
+    // 0.4, and 3 of them have a z of 4.
+    let mut alarms = 0;
+    for seed in 0..20 {
+        let mut rng = Rng::new(seed);
+        let x = Array2::from_shape_simple_fn((1000, 60), || f64::from(u8::from(rng.uniform() < 0.02)));
+        let data = Dataset::labeled(x, (0..1000).map(|i| usize::from(i < 20)).collect()).unwrap();
+        let found = feature_dependence(&data, 4, &Context::default()).unwrap();
+        let least = found.iter().map(|f| 60.0 * f.p_value).fold(1.0, f64::min);
+        let sets = JointSets::find(&data, &Context::default()).unwrap().sets();
+        alarms += usize::from(least <= 0.05 || !sets.is_empty());
+    }
+    // More than 3 of 20 have a probability of 1.6 % at the level 0.05.
+    assert!(alarms <= 3, "{alarms} of 20");
+    // A level that determines the class is significant nevertheless.
+    let x = Array2::from_shape_fn((1000, 1), |(i, _)| f64::from(u8::from(i < 20)));
+    let data = Dataset::labeled(x, (0..1000).map(|i| usize::from(i < 20)).collect()).unwrap();
+    assert!(feature_dependence(&data, 4, &Context::default()).unwrap()[0].p_value < 1e-6);
+}
+
+#[test]
+fn a_target_that_is_mostly_zero_has_no_interactions_by_chance() {
+    for seed in 0..5 {
+        let mut rng = Rng::new(seed);
+        let x = Array2::from_shape_simple_fn((400, 30), || rng.normal());
+        let y = (0..400).map(|_| if rng.uniform() < 0.8 { 0.0 } else { (3.0 * rng.normal()).exp() });
+        let data = Dataset::with_target(x, Target::Continuous(y.collect())).unwrap();
+        // The level is 0.05 for each of 5 draws.
+        assert!(run(&InteractionScreen::default(), &data).n_significant <= 1, "{seed}");
+    }
+}
+
+#[test]
+fn effects_of_pairs_are_no_effects_of_three_features() {
+    // The target is a sum of effects; x0 has a near copy, so {x0, copy, x_k} has products that are almost functions of a pair.
+    let mut rng = Rng::new(4);
+    let mut x = Array2::from_shape_simple_fn((500, 12), || rng.normal());
+    for i in 0..500 {
+        x[[i, 11]] = x[[i, 0]] + 0.1 * rng.normal();
+    }
+    let codes = |x: &Array2<f64>, y: fn(&[f64]) -> f64| -> Vec<usize> {
+        x.rows().into_iter().map(|row| usize::from(y(&row.to_vec()) > 0.0)).collect()
+    };
+    let sums = Dataset::labeled(x.clone(), codes(&x, |row| row[..11].iter().sum())).unwrap();
+    let ctx = Context::default();
+    assert!(JointSets::find(&sums, &ctx).unwrap().significant_three_way().is_empty());
+    let parity = Dataset::labeled(x.clone(), codes(&x, |row| row[1] * row[2] * row[3])).unwrap();
+    assert_eq!(JointSets::find(&parity, &ctx).unwrap().significant_three_way()[0].features, [1, 2, 3]);
+}

@@ -2,8 +2,9 @@
 //!
 //! As for pairs, with products of three functions. The cost grows with the third power of the number of features.
 
+use super::beyond::Tested;
 use super::blocks::Blocks;
-use super::functions::Columns;
+use super::functions::{Columns, is_spread_over, largest_kurtosis};
 use super::main_effects::without_main_effects;
 use super::target::target_columns;
 use crate::context::Context;
@@ -26,7 +27,8 @@ const ALPHA: f64 = 0.05;
 const MAX_PRODUCTS: f64 = 6e9;
 /// The cost of a set of three is that of at least this many rows.
 const MIN_ROWS: usize = 500;
-/// Sets to report.
+/// Sets to test beyond their pairs, and to report.
+const N_TESTED: usize = 100;
 const N_REPORTED: usize = 10;
 
 /// A set of three features.
@@ -65,15 +67,34 @@ pub(super) fn best_three_way(data: &Dataset, n_all: f64, ctx: &Context) -> Resul
     rows.resize(d, values.nrows()..values.nrows());
     let target: Vec<Vec<f32>> =
         residual.target.iter().map(|y| y.iter().map(|&v| v as f32).collect()).collect();
+    let kurtosis = largest_kurtosis(&residual.target);
+    let is_spread = |set: [usize; 3]| {
+        let of_features = set.map(|feature| blocks.kurtosis[feature]);
+        is_spread_over(n, of_features.into_iter().chain([kurtosis]))
+    };
     let first: Vec<usize> = (0..d.saturating_sub(2)).collect();
     let mut best = vec![];
     for batch in first.chunks(4 * rayon::current_num_threads()) {
         ctx.step(NAME, batch[0], d)?;
-        let of_feature = |&i: &usize| of_first(i, &values, &rows, &target);
+        let of_feature = |&i: &usize| of_first(i, (&values, &rows), &target, &is_spread);
         best.extend(batch.par_iter().with_max_len(1).map(of_feature).collect::<Vec<_>>().concat());
         best.sort_by(|a: &ThreeWay, b| a.ln_p_value.total_cmp(&b.ln_p_value));
-        best.truncate(N_REPORTED);
+        best.truncate(N_TESTED);
     }
+    let tested = Tested {
+        data,
+        columns: &columns,
+        target: &residual.target,
+        removed: residual.removed,
+        limit: N_FUNCTIONS,
+    };
+    for three in &mut best {
+        ctx.check()?;
+        // Both must be significant: a sum of effects of pairs is no effect of three features.
+        three.ln_p_value = three.ln_p_value.max(tested.ln_p_value_of_three(three.features));
+    }
+    best.sort_by(|a, b| a.ln_p_value.total_cmp(&b.ln_p_value));
+    best.truncate(N_REPORTED);
     best.iter_mut().for_each(|three| three.adjusted = (three.ln_p_value + n_all.ln()).exp().min(1.0));
     Ok(best)
 }
@@ -92,7 +113,12 @@ fn all_functions(blocks: &Blocks) -> (Array2<f32>, Vec<Range<usize>>) {
 }
 
 /// The best sets whose first feature is `i`.
-fn of_first(i: usize, values: &Array2<f32>, rows: &[Range<usize>], target: &[Vec<f32>]) -> Vec<ThreeWay> {
+fn of_first(
+    i: usize,
+    (values, rows): (&Array2<f32>, &[Range<usize>]),
+    target: &[Vec<f32>],
+    is_spread: &impl Fn([usize; 3]) -> bool,
+) -> Vec<ThreeWay> {
     let later = values.slice(s![rows[i].end.., ..]);
     let n = values.ncols();
     let mut squares = Array2::<f64>::zeros((later.nrows(), later.nrows()));
@@ -112,20 +138,25 @@ fn of_first(i: usize, values: &Array2<f32>, rows: &[Range<usize>], target: &[Vec
         }
     }
     let offset = rows[i].end;
+    let width = later.nrows();
+    let squares = squares.as_slice().expect("contiguous");
+    let sum = |a: &Range<usize>, b: &Range<usize>| {
+        a.clone().map(|row| squares[row * width..][b.clone()].iter().sum::<f64>()).sum::<f64>()
+    };
     let local = |f: usize| rows[f].start - offset..rows[f].end - offset;
     let mut best: Vec<ThreeWay> = vec![];
     for j in i + 1..rows.len() {
         for k in j + 1..rows.len() {
-            let score = squares.slice(s![local(j), local(k)]).sum() / n as f64;
+            let score = sum(&local(j), &local(k)) / n as f64;
             let degrees = rows[i].len() * rows[j].len() * rows[k].len() * target.len();
             // Smaller scores are not significant.
-            if degrees > 0 && score > 10.0 + degrees as f64 {
+            if degrees > 0 && score > 10.0 + degrees as f64 && is_spread([i, j, k]) {
                 let ln_p_value = ln_chi_squared_upper_tail(score, degrees as f64);
                 best.push(ThreeWay { features: [i, j, k], adjusted: 1.0, ln_p_value });
             }
         }
     }
     best.sort_by(|a, b| a.ln_p_value.total_cmp(&b.ln_p_value));
-    best.truncate(N_REPORTED);
+    best.truncate(N_TESTED);
     best
 }

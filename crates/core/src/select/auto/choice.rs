@@ -103,7 +103,8 @@ mod tests {
 
     fn trial(errors: Vec<Vec<Vec<f64>>>) -> Trial {
         let n = errors[0].len();
-        Trial { folds: vec![0], orders: vec![], rows: (0..n).collect(), errors, baseline: vec![0.5; n] }
+        let (orders, predictions) = (vec![], vec![]);
+        Trial { folds: vec![0], orders, rows: (0..n).collect(), predictions, errors, baseline: vec![0.5; n] }
     }
 
     #[test]

@@ -1,24 +1,30 @@
 //! The error of the selection, its curve, and those of other methods.
 
 use super::choice::{Choice, Errors, Mean, mean};
+use super::predict::error;
 use super::result::{Alternative, CurvePoint, Estimate};
 use super::trials::{Plan, Trial};
 use crate::data::{Dataset, Target};
-use crate::probability::chi_squared_upper_tail;
+use crate::random::Rng;
+
+/// Number of permuted targets.
+const PERMUTATIONS: usize = 999;
 
 /// What follows from the errors of all trials.
 pub(super) struct Results {
     /// Errors of searches that leave out one fold.
     pub errors: Errors,
     pub estimate: Estimate,
-    /// The p-value that the error is not below that without features.
+    /// The p-value that predictions do not depend on the target.
     pub p_value: f64,
     /// What errors are divided by.
     unit: f64,
+    /// Methods without a result.
+    failed: Vec<usize>,
 }
 
 impl Results {
-    pub fn new(data: &Dataset, points: &[usize], trials: &[Trial]) -> Option<Self> {
+    pub fn new(data: &Dataset, points: &[usize], trials: &[Trial], seed: u64) -> Option<Self> {
         if trials.is_empty() {
             return None;
         }
@@ -28,6 +34,7 @@ impl Results {
         let is_nested = trials.iter().any(|trial| trial.folds.len() == 2);
         let overall = errors.choose();
         let (mut of_rows, mut baseline, mut of_weights) = (vec![], vec![], vec![]);
+        let (mut rows, mut predictions) = (vec![], vec![]);
         for trial in single() {
             let fold = trial.folds[0];
             let choice = match is_nested {
@@ -43,26 +50,28 @@ impl Results {
             of_rows.extend(trial.errors[choice.method].iter().map(|errors| errors[point]));
             baseline.extend(&trial.baseline);
             of_weights.extend(trial.rows.iter().map(|&row| weights[row]));
+            rows.extend(&trial.rows);
+            predictions.extend(trial.predictions[choice.method].iter().map(|predicted| predicted[point]));
         }
         let unit = match data.target() {
             Target::Continuous(_) => mean(&baseline, &of_weights).mean,
             _ => 1.0,
         };
-        let error = mean(&of_rows, &of_weights);
-        let gains: Vec<f64> = baseline.iter().zip(&of_rows).map(|(without, with)| without - with).collect();
-        let gain = mean(&gains, &of_weights);
-        // One-sided, by the normal distribution.
-        let p_value = match gain.mean > 0.0 {
-            true => 0.5 * chi_squared_upper_tail((gain.mean / gain.error).powi(2), 1.0),
+        let mean_error = mean(&of_rows, &of_weights);
+        // Without nested cross-validation the choice depends on these rows.
+        let p_value = match is_nested || points.len() == 1 {
+            true => p_value(data.target(), &rows, &predictions, seed),
             false => 1.0,
         };
         let estimate = Estimate {
-            error: error.mean / unit,
-            standard_error: error.error / unit,
+            error: mean_error.mean / unit,
+            standard_error: mean_error.error / unit,
             baseline: mean(&baseline, &of_weights).mean / unit,
             is_nested,
         };
-        Some(Self { errors, estimate, p_value, unit })
+        let has_failed = |method: &usize| trials.iter().any(|trial| trial.orders[*method].is_empty());
+        let failed = (1..errors.n_methods()).filter(has_failed).collect();
+        Some(Self { errors, estimate, p_value, unit, failed })
     }
 
     /// The error of a method by number of features.
@@ -91,8 +100,28 @@ impl Results {
                 is_close: difference.mean >= -difference.error,
             }
         };
-        (0..self.errors.n_methods()).filter(|&method| method != chosen.method).map(one).collect()
+        let is_other = |&method: &usize| method != chosen.method && !self.failed.contains(&method);
+        (0..self.errors.n_methods()).filter(is_other).map(one).collect()
     }
+}
+
+/// The p-value that predictions of rows that took no part do not depend on the target: how often the error is as small if targets are
+/// permuted.
+fn p_value(target: &Target, rows: &[usize], predictions: &[f64], seed: u64) -> f64 {
+    let weights = weights(target);
+    let mut rng = Rng::stream(seed, "permuted targets of the automatic selector");
+    let mut order = rows.to_vec();
+    let total = |order: &[usize]| -> f64 {
+        order.iter().zip(predictions).map(|(&row, &p)| weights[row] * error(target, row, p)).sum()
+    };
+    let observed = total(&order);
+    let mut as_small = 0;
+    for _ in 0..PERMUTATIONS {
+        rng.shuffle(&mut order);
+        // Equal sums may differ by rounding.
+        as_small += usize::from(total(&order) <= observed * (1.0 + 1e-12));
+    }
+    (1 + as_small) as f64 / (1 + PERMUTATIONS) as f64
 }
 
 /// The weight of each row in an error: all classes have the same weight.

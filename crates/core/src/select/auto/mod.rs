@@ -4,6 +4,7 @@ mod choice;
 mod errors;
 mod predict;
 mod result;
+mod robust;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -17,15 +18,17 @@ use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Encoder, Encoding, Splits, Target};
 use crate::error::Result;
-use crate::interactions::{JointSets, smallest_p_value};
+use crate::interactions::{JointSets, overall, smallest_p_value};
 use crate::method::Info;
 use crate::outcome::{Outcome, Stop};
+use crate::simd::dot;
 use choice::Choice;
 use errors::Results;
 use result::ALPHA;
+use robust::{StandardizedRanks, with_clipped_target};
 use settings::NAME;
 use std::time::{Duration, Instant};
-use trials::{Plan, Trial, Trials, functions};
+use trials::{Plan, Trial, Trials};
 
 /// Beyond this many rows screening and cross-validation use a sample.
 const MAX_ROWS: usize = 3000;
@@ -33,8 +36,10 @@ const MAX_ROWS: usize = 3000;
 const FEW_ROWS: usize = 100;
 /// Below this many rows there is no cross-validation.
 const MIN_ROWS: usize = 20;
-/// The order is averaged if searches on parts of the data find less than this fraction of the features.
+/// The order is averaged if searches on parts of the data find less than this fraction of the features, or of features that are
+/// correlated with them.
 const STEADY: f64 = 0.7;
+const CORRELATED: f64 = 0.8;
 
 impl Selector for Auto {
     fn info(&self) -> &'static Info {
@@ -87,18 +92,23 @@ impl Auto {
     ) -> Result<Vec<Selection>> {
         self.check()?;
         data.need_unencoded(NAME)?;
-        let clock = Clock { start: Instant::now(), budget: self.time_budget.map(Duration::from_secs_f64) };
+        // Seconds beyond the range of durations are no limit.
+        let budget = self.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let clock = Clock { start: Instant::now(), budget };
+        let clipped = with_clipped_target(data)?;
+        let data = clipped.as_ref().unwrap_or(data);
         let encoder = Encoder::fit(data, Encoding::default())?;
         let cells = (data.n() * encoder.groups().n_columns()) as f64;
         let sampled_cells = cells * (MAX_ROWS as f64 / data.n().max(1) as f64).min(1.0);
         let ctx = &ctx.hold(
             format!("copies of the features for the {NAME}"),
-            // The encoded rows, the sample, and the rows of a fold as they are and encoded.
-            8.0 * (cells + 4.0 * sampled_cells),
+            // The encoded rows, with another target, as ranks, the sample, and the rows of a fold as they are and encoded.
+            8.0 * ((if clipped.is_some() { 3.0 } else { 2.0 }) * cells + 5.0 * sampled_cells),
             "use fewer rows or columns",
         )?;
         let encoded = encoder.encode(data)?;
         nca::check(&encoded, NAME)?;
+        let encoded = StandardizedRanks::fit(encoded.x()).apply_to(encoded)?;
         // In the order of their values, so that results do not depend on the order of rows.
         let sample = match data.n() <= MAX_ROWS {
             true => data.take_rows(&nca::sorted_rows(&encoded)),
@@ -108,8 +118,18 @@ impl Auto {
         let screened = Screened::new(used, ctx)?;
         let plan = Plan::new(data, counts);
         let found = plan.search(&encoded, screened.joint.sets(), ctx)?;
-        let mut run =
-            Run { method: self, data, used, plan, clock, screened, found, trials: vec![], left_out: vec![] };
+        let mut run = Run {
+            method: self,
+            data,
+            encoded,
+            used,
+            plan,
+            clock,
+            screened,
+            found,
+            trials: vec![],
+            left_out: vec![],
+        };
         run.trials = run.trials(ctx)?;
         counts.iter().map(|&count| run.selection(count, ctx)).collect()
     }
@@ -125,23 +145,26 @@ fn sampled(data: &Dataset, seed: u64) -> Result<Dataset> {
 struct Screened {
     /// The smallest adjusted p-value of a feature.
     single: f64,
+    /// The p-value of the sum of the effects of all features.
+    overall: f64,
     joint: JointSets,
 }
 
 impl Screened {
     fn new(data: &Dataset, ctx: &Context) -> Result<Self> {
         Ok(Self {
-            single: smallest_p_value(data, functions(), ctx)?,
-            joint: JointSets::find(data, functions(), ctx)?,
+            single: smallest_p_value(data, ctx)?,
+            overall: overall(data, ctx)?,
+            joint: JointSets::find(data, ctx)?,
         })
     }
 
-    /// The p-value that nothing predicts the target: the smallest of the tests of features, pairs, sets of three and of the error on
-    /// rows that took no part, adjusted for their number.
+    /// The p-value that nothing predicts the target: the smallest of the tests of features, of their sum, of pairs, sets of three
+    /// and predictions of rows that took no part, adjusted for their number.
     fn p_value(&self, results: Option<&Results>) -> f64 {
         let [pair, three] = self.joint.p_values();
         let error = results.map_or(1.0, |results| results.p_value);
-        (4.0 * self.single.min(pair).min(three).min(error)).min(1.0)
+        (5.0 * self.single.min(self.overall).min(pair).min(three).min(error)).min(1.0)
     }
 }
 
@@ -161,6 +184,7 @@ impl Clock {
 struct Run<'a> {
     method: &'a Auto,
     data: &'a Dataset,
+    encoded: Dataset,
     /// The rows of screening and cross-validation.
     used: &'a Dataset,
     plan: Plan,
@@ -177,7 +201,7 @@ impl Run<'_> {
     fn selection(&self, wanted: Option<usize>, ctx: &Context) -> Result<Selection> {
         let (plan, trials, d) = (&self.plan, &self.trials, self.data.d());
         let points = plan.points(wanted);
-        let results = Results::new(self.used, &points, trials);
+        let results = Results::new(self.used, &points, trials, ctx.seed);
         let p_value = self.screened.p_value(results.as_ref());
         let chosen =
             results.as_ref().map_or(Choice { method: 0, point: 0 }, |results| results.errors.choose());
@@ -187,17 +211,20 @@ impl Run<'_> {
                 let most = if chosen.method == 0 { self.found.order.len().max(1) } else { d };
                 plan.counts[points[chosen.point]].min(most)
             }
-            (None, None) => self.found.order.len().min(1),
+            (None, None) => self.found.count.max(1).min(d),
         };
         let votes = votes(d, trials, chosen.method, n_best);
         let (order, is_averaged) = match chosen.method {
             0 => self.order(&votes, n_best),
             other => {
-                let (selector, count) = (&plan.others[other - 1], FeatureCount::Count(n_best));
+                // The largest number, as in cross-validation.
+                let (selector, count) = (&plan.others[other - 1], FeatureCount::Count(plan.most));
                 (selector.select_typed(self.data, count, Encoding::default(), ctx)?.order, false)
             }
         };
+        let nothing = wanted.is_none() && p_value > ALPHA;
         let scores = match trials.is_empty() {
+            _ if nothing => vec![0.0; d],
             true => by_place(d, &order[..n_best]),
             false => with_selected(votes, &order[..n_best]),
         };
@@ -216,7 +243,6 @@ impl Run<'_> {
             n: self.data.n(),
             left_out: self.left_out.clone(),
         };
-        let nothing = wanted.is_none() && p_value > ALPHA;
         Ok(Selection {
             method: Auto::INFO.name.into(),
             order,
@@ -253,13 +279,17 @@ impl Run<'_> {
         // A search that leaves out both of two folds would have no rows.
         let all: Vec<Vec<usize>> = singles.chain(pairs.filter(|_| k > 2)).collect();
         let (mut done, mut longest, mut with_others) = (vec![], Duration::ZERO, true);
+        let mut reason = "for lack of time";
         for (at, folds) in all.iter().enumerate() {
             ctx.step("cross-validation", at, all.len())?;
             if self.clock.exceeds(longest) {
                 break;
             }
             let begun = Instant::now();
-            let trial = trials.run(folds.clone(), with_others, ctx)?;
+            let Some(trial) = trials.run(folds.clone(), with_others, ctx)? else {
+                reason = "because the target would not vary in a part of the samples";
+                break;
+            };
             longest = longest.max(begun.elapsed());
             // Other methods are left out if there is no time for them in all folds.
             if at == 0 && self.clock.exceeds(longest * k as u32) {
@@ -272,13 +302,28 @@ impl Run<'_> {
             done.iter_mut().for_each(|trial: &mut Trial| trial.errors.truncate(1));
         }
         if done.len() < k {
-            self.left_out.push("cross-validation, for lack of time".into());
+            self.left_out.push(format!("cross-validation, {reason}"));
             done.clear();
         } else if done.len() < all.len() {
-            self.left_out.push("nested cross-validation, for lack of time".into());
+            self.left_out.push(format!("nested cross-validation, {reason}"));
             done.truncate(k);
         }
         Ok(done)
+    }
+
+    /// Whether a column of one feature has an absolute correlation of at least 0.8 with one of the other.
+    fn are_correlated(&self, a: usize, b: usize) -> bool {
+        let groups = self.encoded.groups();
+        let centered = |j: usize| {
+            let column = self.encoded.x().column(j);
+            let mean = column.iter().sum::<f64>() / column.len() as f64;
+            column.iter().map(|v| v - mean).collect::<Vec<f64>>()
+        };
+        let [first, second] = [a, b].map(|f| groups.columns(f).map(centered).collect::<Vec<_>>());
+        let correlates = |x: &Vec<f64>, y: &Vec<f64>| {
+            dot(x, y).abs() >= CORRELATED * (dot(x, x) * dot(y, y)).sqrt().max(f64::MIN_POSITIVE)
+        };
+        first.iter().any(|x| second.iter().any(|y| correlates(x, y)))
     }
 
     /// All features, best first, and whether this is the average over searches.
@@ -287,7 +332,9 @@ impl Run<'_> {
         let first = &ranking[..count.min(ranking.len())];
         let shared = |trial: &Trial| {
             let order = &trial.orders[0];
-            order.iter().take(count).filter(|f| first.contains(f)).count() as f64 / first.len().max(1) as f64
+            let is_shared =
+                |f: &&usize| first.contains(f) || first.iter().any(|&g| self.are_correlated(**f, g));
+            order.iter().take(count).filter(is_shared).count() as f64 / first.len().max(1) as f64
         };
         let single: Vec<f64> = trials.iter().filter(|trial| trial.folds.len() == 1).map(shared).collect();
         let agreement = single.iter().sum::<f64>() / single.len().max(1) as f64;

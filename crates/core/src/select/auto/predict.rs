@@ -109,14 +109,14 @@ impl Predictor {
         }
     }
 
-    /// The error of each row for each number of features: 1 for a wrong class, or the squared error.
-    pub fn errors(&self, test: &Rows, truth: &Target, ctx: &Context) -> Result<Vec<Vec<f64>>> {
+    /// The prediction for each row by number of features: the code of a class, or a number.
+    pub fn predictions(&self, test: &Rows, ctx: &Context) -> Result<Vec<Vec<f64>>> {
         let rows: Vec<usize> = (0..test.n()).collect();
         self.of_rows(&rows, ctx, |i, space| {
-            let mut errors = self.row(test, i, None, space, |sums| self.error(truth, i, sums));
-            let last = errors.last().copied().unwrap_or(0.0);
-            errors.resize(self.n_points, last);
-            errors
+            let mut predictions = self.row(test, i, None, space, |weights| self.prediction(weights));
+            let last = predictions.last().copied().unwrap_or(0.0);
+            predictions.resize(self.n_points, last);
+            predictions
         })
     }
 
@@ -193,19 +193,24 @@ impl Predictor {
         }
     }
 
-    fn error(&self, truth: &Target, i: usize, weights: &[f64]) -> f64 {
-        match (&self.training, truth) {
-            (Training::Classes(classes), Target::Classes(truth)) => {
+    fn prediction(&self, weights: &[f64]) -> f64 {
+        match &self.training {
+            Training::Classes(classes) => {
                 let sums = class_sums(classes, weights, &self.ones);
                 // Ties go to the first class.
-                let best = (0..sums.len()).rev().max_by(|&a, &b| sums[a].total_cmp(&sums[b])).unwrap_or(0);
-                f64::from(u8::from(truth.codes[i] != best))
+                (0..sums.len()).rev().max_by(|&a, &b| sums[a].total_cmp(&sums[b])).unwrap_or(0) as f64
             }
-            (Training::Numbers { y, mean }, Target::Continuous(truth)) => {
-                (predicted(y, *mean, weights, &self.ones) - truth[i]).powi(2)
-            }
-            _ => 0.0,
+            Training::Numbers { y, mean } => predicted(y, *mean, weights, &self.ones),
         }
+    }
+}
+
+/// The error of a prediction for row `i`: 1 for a wrong class, or the squared error.
+pub(super) fn error(truth: &Target, i: usize, prediction: f64) -> f64 {
+    match truth {
+        Target::Classes(truth) => f64::from(u8::from(truth.codes[i] != prediction as usize)),
+        Target::Continuous(truth) => (prediction - truth[i]).powi(2),
+        Target::None => 0.0,
     }
 }
 

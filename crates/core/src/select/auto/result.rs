@@ -87,7 +87,7 @@ impl Automatic {
             out.push(self.how_good(estimate));
         }
         out.extend(self.joint(selected, names));
-        if let Some(text) = self.steadiness(selected, names) {
+        if let Some(text) = self.steadiness(selected, names).filter(|_| self.estimate.is_some()) {
             out.push(text);
         }
         if let Some(text) = self.other_methods(selected) {

@@ -7,11 +7,12 @@ pub(super) const NAME: &str = "automatic selector";
 crate::parameters! {
     /// The automatic selector: which features matter, how many, and how well they predict.
     ///
-    /// 1. *Screen*: the dependence of the target on every feature, on every pair of features
+    /// 1. *Screen*: the dependence of the target on every feature, on the sum of all features, on every pair of features
     ///    ([`InteractionScreen`](crate::interactions::InteractionScreen)), and on every three of the most promising features.
     /// 2. *Search*: forward selection by [`Nca`](crate::select::Nca), which may add the features of a significant pair or set of three
-    ///    together. If searches on parts of the data disagree (they find less than 0.7 of the features), or if there are fewer
-    ///    than 100 rows, features are ranked by the mean over all searches of one over the root of their place.
+    ///    together. If searches on parts of the data disagree (they find less than 0.7 of the features, or of features with an
+    ///    absolute correlation above 0.8 with them), or if there are fewer than 100 rows, features are ranked by the mean over all
+    ///    searches of one over the root of their place.
     /// 3. *Number*: by cross-validation with screen, encoding and search inside each fold. The error is that of the kernel
     ///    classifier or regressor of NCA. Of all numbers of features whose error is within one standard error of the least,
     ///    the smallest is chosen.
@@ -19,22 +20,28 @@ crate::parameters! {
     ///    this fold and one other (nested cross-validation).
     /// 5. *Other methods* (LDFS, HSIC Lasso, Fisher score) are evaluated on the same folds. One of them is used instead of NCA if its
     ///    error is smaller by more than two standard errors of the difference.
-    /// 6. *Nothing*: if no feature, pair or set of three is significant and the error is not below chance (the smallest of the four
-    ///    adjusted p-values is above 0.05), no feature is selected, unless a number of features is requested.
+    /// 6. *Nothing*: no feature is selected, unless a number is requested, if none of five tests is significant: of single features,
+    ///    of their sum, of pairs, of sets of three, and of the predictions of samples that took no part, by permutations of
+    ///    the target (the smallest p-value, adjusted, is above 0.05).
     ///
     /// The error of classification is balanced: the mean of the error rates of all classes. The error of regression is the mean
     /// squared error, divided by that of the mean of the target (1 - R²). Standard errors are over samples.
     ///
+    /// A feature with numbers beyond the outer fences (three interquartile ranges outside the quartiles) is replaced by its
+    /// ranks, and such numbers of a continuous target are moved to the fences: a few extreme rows would otherwise
+    /// determine distances and errors.
+    ///
     /// Beyond 3000 rows screen and cross-validation use a random sample of 3000 rows; the final search uses all rows, as
     /// described for [`Nca`](crate::select::Nca). Beyond 500 features, features compete in the search only if they are among the
-    /// best 200 by Fisher score, HSIC Lasso, Relief or L1-SVM, or belong to a significant pair or set of three.
+    /// best 200 by dependence, HSIC Lasso, Relief or L1-SVM, or belong to a significant pair or set of three.
     ///
     /// Cost: 16 searches with five folds, ten of them on three fifths of the rows and five on four fifths.
     #[derive(PartialEq)]
     pub struct Auto as "automatic selector" {
         /// Number of folds. With two there is no nested cross-validation.
         pub cv: usize = 5, between(2, 10);
-        /// Seconds after which no further part is begun; the summary says what is missing. With a time budget the result
+        /// Seconds after which no further part is begun; the screen and the search on all rows always run, and the summary says what
+        /// is missing. With a time budget the result
         /// depends on the speed of the computer.
         pub time_budget: Option<f64> = None, above(0);
     }

@@ -120,3 +120,76 @@ fn a_short_time_budget_leaves_out_cross_validation() {
     assert!(automatic.estimate.is_none() && automatic.left_out[0].starts_with("cross-validation"));
     assert_eq!(found.n_selected, 2);
 }
+
+/// `n` rows of normal features, and a class of the first `rare` rows.
+fn with_rare_class(n: usize, d: usize, rare: usize, seed: u64) -> Dataset {
+    let mut rng = crate::random::Rng::new(seed);
+    let x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+    Dataset::labeled(x, (0..n).map(|i| usize::from(i < rare)).collect()).unwrap()
+}
+
+#[test]
+fn folds_without_one_of_the_classes_are_left_out() {
+    // Two rows of a class: leaving out the folds of both leaves one class.
+    let found = select(&with_rare_class(60, 5, 2, 1), FeatureCount::Auto, 0);
+    let automatic = found.automatic.unwrap();
+    assert!(automatic.left_out[0].contains("the target would not vary"), "{:?}", automatic.left_out);
+    // A single row: a fold has no row of the class in training.
+    let found = select(&with_rare_class(60, 5, 1, 1), FeatureCount::Count(2), 0);
+    assert!(found.n_selected == 2 && found.automatic.unwrap().estimate.is_none());
+}
+
+#[test]
+fn rare_classes_raise_no_false_alarms() {
+    // The level is 0.05; of 20 draws more than 3 false alarms have a probability of 1.6 %.
+    let alarms = (0..20)
+        .filter(|&seed| select(&with_rare_class(100, 8, 6, seed), FeatureCount::Auto, 0).n_selected > 0);
+    let alarms = alarms.count();
+    assert!(alarms <= 3, "{alarms} of 20");
+}
+
+#[test]
+fn rare_levels_raise_no_false_alarms() {
+    let alarms = (0..10).filter(|&seed| {
+        let mut rng = crate::random::Rng::new(seed);
+        let x = Array2::from_shape_simple_fn((300, 30), || f64::from(u8::from(rng.uniform() < 0.05)));
+        let codes = (0..300).map(|_| rng.below(2)).collect();
+        select(&Dataset::labeled(x, codes).unwrap(), FeatureCount::Auto, 0).n_selected > 0
+    });
+    let alarms = alarms.count();
+    // More than 2 of 10 have a probability of 1.2 %.
+    assert!(alarms <= 2, "{alarms} of 10");
+}
+
+#[test]
+fn heavy_tails_do_not_matter() {
+    let mut rng = crate::random::Rng::new(8);
+    let x = Array2::from_shape_simple_fn((300, 8), || rng.normal());
+    let codes = x.rows().into_iter().map(|row| usize::from(row[0] + row[1] > 0.0)).collect();
+    let data = Dataset::labeled(x.mapv(|v| (4.0 * v).exp()), codes).unwrap();
+    let found = select(&data, FeatureCount::Auto, 0);
+    assert_eq!(sorted(found.selected()), [0, 1]);
+    // A kernel classifier of the normal features has an error of about 5 %.
+    assert!(found.automatic.unwrap().estimate.unwrap().error < 0.15);
+}
+
+#[test]
+fn many_weak_effects_are_no_noise() {
+    let mut rng = crate::random::Rng::new(9);
+    let x = Array2::from_shape_simple_fn((400, 100), || rng.normal());
+    let codes = x.rows().into_iter().map(|row| usize::from(row.sum() > 0.0)).collect();
+    let found = select(&Dataset::labeled(x, codes).unwrap(), FeatureCount::Auto, 0);
+    assert!(found.n_selected > 0 && found.automatic.unwrap().p_value <= 0.05);
+}
+
+#[test]
+fn without_cross_validation_the_search_chooses_the_number() {
+    let (data, relevant) = made(Pattern::Xor, 300, 10, 1);
+    let auto = Auto { time_budget: Some(1e-9), ..Auto::default() };
+    let found = auto.select(&data, FeatureCount::Auto, &Context::default()).unwrap();
+    assert_eq!(sorted(found.selected()), relevant);
+    // Longer than any duration.
+    let auto = Auto { time_budget: Some(1e300), ..Auto::default() };
+    let found = auto.select(&data, FeatureCount::Count(2), &Context::default()).unwrap();
+    assert!(found.automatic.unwrap().left_out.is_empty());
+}

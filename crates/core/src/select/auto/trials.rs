@@ -1,6 +1,7 @@
 //! Searches that leave out one or two folds, and the errors on the rows that they leave out.
 
-use super::predict::Predictor;
+use super::predict::{Predictor, error};
+use super::robust::StandardizedRanks;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Encoder, Encoding};
 use crate::error::Result;
@@ -15,10 +16,6 @@ use crate::select::selector::{FeatureCount, Selector};
 const PATIENCE: usize = 5;
 /// Beyond this many features the search has candidates.
 const LIMITS: Limits = Limits { features: 500, of_each: 200 };
-/// Functions of each feature in the screen, and in the screens inside folds of wide data.
-const N_FUNCTIONS: usize = 4;
-const N_FUNCTIONS_WIDE: usize = 2;
-const WIDE: usize = 2000;
 
 /// What all searches have in common.
 pub(super) struct Plan {
@@ -67,6 +64,22 @@ impl Plan {
         let patience = if self.is_fixed { None } else { Some(PATIENCE) };
         search(encoded, sets, (self.most, patience), LIMITS, ctx)
     }
+
+    /// The features that another method selects, best first; none if it fails, for example for lack of memory.
+    pub fn search_by(&self, selector: &dyn Selector, data: &Dataset, ctx: &Context) -> Result<Vec<usize>> {
+        let count = FeatureCount::Count(self.most);
+        match selector.select_typed(data, count, Encoding::default(), ctx) {
+            Ok(mut found) => {
+                found.order.truncate(self.most);
+                Ok(found.order)
+            }
+            Err(error) if error.is_interrupted() => Err(error),
+            Err(error) => {
+                ctx.note(format!("{} is not compared: {error}", selector.info().title));
+                Ok(vec![])
+            }
+        }
+    }
 }
 
 /// The largest number of features that is chosen automatically.
@@ -82,7 +95,8 @@ pub(super) struct Trial {
     pub orders: Vec<Vec<usize>>,
     /// The rows that were left out.
     pub rows: Vec<usize>,
-    /// For each method and row the error by number of features.
+    /// For each method and row the prediction by number of features, and its error.
+    pub predictions: Vec<Vec<Vec<f64>>>,
     pub errors: Vec<Vec<Vec<f64>>>,
     /// For each row the error without features.
     pub baseline: Vec<f64>,
@@ -99,44 +113,39 @@ pub(super) struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    /// Leaves out the rows of some folds.
-    pub fn run(&self, folds: Vec<usize>, with_others: bool, ctx: &Context) -> Result<Trial> {
+    /// Leaves out the rows of some folds. `None` if the target does not vary in the other rows.
+    pub fn run(&self, folds: Vec<usize>, with_others: bool, ctx: &Context) -> Result<Option<Trial>> {
         let quiet = &Context { observer: &Quiet(ctx.observer), ..*ctx };
         let (rows, kept): (Vec<usize>, Vec<usize>) =
             (0..self.data.n()).partition(|&row| folds.contains(&self.fold[row]));
         let typed = self.data.take_rows(&kept);
+        if !typed.target().varies() {
+            return Ok(None);
+        }
         let encoder = Encoder::fit(&typed, Encoding::default())?;
         let train = encoder.encode(&typed)?;
-        let test = encoder.apply(&self.data.x().take_rows(&rows))?;
+        let ranks = StandardizedRanks::fit(train.x());
+        let train = ranks.apply_to(train)?;
+        let test = ranks.apply(encoder.apply(&self.data.x().take_rows(&rows))?);
         let truth = self.data.target_of(&rows);
         let sets = match self.has_sets {
-            true => JointSets::find(&typed, functions_in_folds(self.data), quiet)?.sets(),
+            true => JointSets::find(&typed, quiet)?.sets(),
             false => vec![],
         };
         let mut orders = vec![self.plan.search(&train, sets, quiet)?.order];
         for selector in self.plan.others.iter().filter(|_| with_others) {
             ctx.check()?;
-            let count = FeatureCount::Count(self.plan.most);
-            let mut found = selector.select_typed(&typed, count, Encoding::default(), quiet)?;
-            found.order.truncate(self.plan.most);
-            orders.push(found.order);
+            orders.push(self.plan.search_by(selector.as_ref(), &typed, quiet)?);
         }
-        let mut errors = vec![];
-        let mut baseline = vec![];
+        let (mut predictions, mut errors, mut baseline) = (vec![], vec![], vec![]);
         for order in &orders {
             let predictor = Predictor::fit(&train, order, &self.plan.counts, ctx)?;
-            errors.push(predictor.errors(&test, &truth, ctx)?);
+            let predicted = predictor.predictions(&test, ctx)?;
+            let of_row = |(i, row): (usize, &Vec<f64>)| row.iter().map(|p| error(&truth, i, *p)).collect();
+            errors.push(predicted.iter().enumerate().map(of_row).collect());
+            predictions.push(predicted);
             baseline = predictor.baseline(&truth);
         }
-        Ok(Trial { folds, orders, rows, errors, baseline })
+        Ok(Some(Trial { folds, orders, rows, predictions, errors, baseline }))
     }
-}
-
-/// Functions of each feature in the screen of all rows.
-pub(super) fn functions() -> usize {
-    N_FUNCTIONS
-}
-
-fn functions_in_folds(data: &Dataset) -> usize {
-    if data.d() > WIDE { N_FUNCTIONS_WIDE } else { N_FUNCTIONS }
 }

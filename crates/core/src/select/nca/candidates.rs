@@ -5,7 +5,7 @@ use super::settings::NAME;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target, is_constant};
 use crate::error::Result;
-use crate::select::fisher::FisherScore;
+use crate::interactions::feature_dependence;
 use crate::select::hsic_lasso::HsicLasso;
 use crate::select::l1_svm::L1Svm;
 use crate::select::relief::Relief;
@@ -27,6 +27,8 @@ impl Default for Limits {
     }
 }
 
+/// Functions of each feature in the test of its dependence.
+const N_FUNCTIONS: usize = 4;
 /// Number of features that a sparse method is asked for.
 const N_SPARSE: usize = 100;
 /// The scores are computed on at most this many rows.
@@ -59,18 +61,19 @@ pub(super) fn candidates(
     let sample = if some.len() < data.n() { Cow::Owned(data.take_rows(&some)) } else { Cow::Borrowed(data) };
     let mut best_rank = vec![usize::MAX; data.d()];
     sets.iter().flatten().for_each(|&f| best_rank[f] = 0);
-    for (at, selector) in quick_selectors(data.target()).iter().enumerate() {
-        ctx.step("NCA candidates", at, 4)?;
-        let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
+    let quiet = &Context { observer: &Quiet(ctx.observer), ..*ctx };
+    let selectors = quick_selectors(data.target());
+    for at in 0..=selectors.len() {
+        ctx.step("NCA candidates", at, 1 + selectors.len())?;
+        let (name, order) = match at.checked_sub(1).map(|at| &selectors[at]) {
+            Some(selector) => (selector.info().title, by_score(selector.as_ref(), &sample, quiet)),
+            None => ("dependence", by_dependence(&sample, quiet)),
+        };
         // A score that fails, for example for lack of memory, is left out.
-        match selector.select(&sample, FeatureCount::Count(N_SPARSE), &quiet) {
-            Ok(found) => {
-                // A score of 0 is no rank.
-                let ranks = found.order.iter().zip(0..).filter(|(f, _)| found.scores[**f] != 0.0);
-                ranks.for_each(|(&f, rank)| best_rank[f] = best_rank[f].min(rank));
-            }
+        match order {
+            Ok(order) => (0..).zip(order).for_each(|(rank, f)| best_rank[f] = best_rank[f].min(rank)),
             Err(error) if error.is_interrupted() => return Err(error),
-            Err(error) => ctx.note(format!("{NAME}: no candidates by {}: {error}", selector.info().title)),
+            Err(error) => ctx.note(format!("{NAME}: no candidates by {name}: {error}")),
         }
     }
     let (features, mut others): (Vec<usize>, Vec<usize>) =
@@ -80,10 +83,24 @@ pub(super) fn candidates(
     Ok(Candidates { features, others })
 }
 
-/// The selectors whose best features are candidates.
+/// The features on which the target depends alone, linearly or not, best first.
+fn by_dependence(data: &Dataset, ctx: &Context) -> Result<Vec<usize>> {
+    let found = feature_dependence(data, N_FUNCTIONS, ctx)?;
+    let mut order: Vec<usize> = (0..data.d()).filter(|&f| found[f].ln_p_value < 0.0).collect();
+    order.sort_by(|&a, &b| found[a].ln_p_value.total_cmp(&found[b].ln_p_value));
+    Ok(order)
+}
+
+/// The features with a score other than 0, best first.
+fn by_score(selector: &dyn Selector, data: &Dataset, ctx: &Context) -> Result<Vec<usize>> {
+    let mut found = selector.select(data, FeatureCount::Count(N_SPARSE), ctx)?;
+    found.order.retain(|&f| found.scores[f] != 0.0);
+    Ok(found.order)
+}
+
+/// The selectors whose best features are candidates, besides those by dependence.
 fn quick_selectors(target: &Target) -> Vec<Box<dyn Selector>> {
-    let mut all: Vec<Box<dyn Selector>> =
-        vec![Box::new(FisherScore::default()), Box::new(HsicLasso::default()), Box::new(Relief::default())];
+    let mut all: Vec<Box<dyn Selector>> = vec![Box::new(HsicLasso::default()), Box::new(Relief::default())];
     if matches!(target, Target::Classes(_)) {
         all.push(Box::new(L1Svm::default()));
     }

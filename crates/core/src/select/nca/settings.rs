@@ -52,8 +52,8 @@ crate::parameters! {
     /// The automatic count is the number of features with at least a tenth of the largest weight.
     ///
     /// Beyond 4000 rows the sums are over 2000 landmarks, evenly spaced in every class, and the loss is that of at most 20,000
-    /// rows. Beyond 2000 features the candidates are the union of the best 500 by Fisher score, HSIC Lasso, Relief and
-    /// L1-SVM.
+    /// rows. Beyond 2000 features the candidates are the union of the best 500 by the dependence of the target on each feature,
+    /// HSIC Lasso, Relief and L1-SVM.
     ///
     /// Cost: $n^2 / 2$ exponentials per candidate and step; memory for $n^2 / 2$ kernel values in single precision and
     /// two copies of the features.

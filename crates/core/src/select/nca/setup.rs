@@ -61,6 +61,8 @@ pub(in crate::select) fn check(data: &Dataset, method: &'static str) -> Result<(
 pub(in crate::select) struct Found {
     /// The features that were added, in order.
     pub order: Vec<usize>,
+    /// How many of them decrease the loss by more than chance would.
+    pub count: usize,
     /// All features, best first.
     pub ranking: Vec<usize>,
 }
@@ -84,5 +86,5 @@ pub(in crate::select) fn search(
     ranking.extend(features.iter().chain(&setup.others).copied().chain(0..data.d()));
     let mut seen = vec![false; data.d()];
     ranking.retain(|&f| !std::mem::replace(&mut seen[f], true));
-    Ok(Found { order, ranking })
+    Ok(Found { order, count: forward.count, ranking })
 }
