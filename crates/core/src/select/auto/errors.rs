@@ -5,6 +5,7 @@ use super::predict::error;
 use super::result::{Alternative, CurvePoint, Estimate};
 use super::trials::{Plan, Trial};
 use crate::data::{Dataset, Target};
+use crate::probability::chi_squared_upper_tail;
 use crate::random::Rng;
 
 /// Number of permuted targets.
@@ -105,8 +106,7 @@ impl Results {
     }
 }
 
-/// The p-value that predictions of rows that took no part do not depend on the target: how often the error is as small if targets are
-/// permuted.
+/// The p-value that predictions of rows that took no part do not depend on the target, by errors for permuted targets.
 fn p_value(target: &Target, rows: &[usize], predictions: &[f64], seed: u64) -> f64 {
     let weights = weights(target);
     let mut rng = Rng::stream(seed, "permuted targets of the automatic selector");
@@ -115,13 +115,19 @@ fn p_value(target: &Target, rows: &[usize], predictions: &[f64], seed: u64) -> f
         order.iter().zip(predictions).map(|(&row, &p)| weights[row] * error(target, row, p)).sum()
     };
     let observed = total(&order);
-    let mut as_small = 0;
+    let mut permuted = vec![];
     for _ in 0..PERMUTATIONS {
         rng.shuffle(&mut order);
-        // Equal sums may differ by rounding.
-        as_small += usize::from(total(&order) <= observed * (1.0 + 1e-12));
+        permuted.push(total(&order));
     }
-    (1 + as_small) as f64 / (1 + PERMUTATIONS) as f64
+    // Equal sums may differ by rounding.
+    let as_small = permuted.iter().filter(|sum| **sum <= observed * (1.0 + 1e-12)).count();
+    let permuted = mean(&permuted, &[1.0; PERMUTATIONS]);
+    let deviations = (permuted.mean - observed) / (permuted.error * (PERMUTATIONS as f64).sqrt());
+    // Two neighbors predict each other, so that their errors are equal: the variance is up to twice that of permuted targets.
+    let normal =
+        if deviations > 0.0 { 0.5 * chi_squared_upper_tail(deviations.powi(2) / 2.0, 1.0) } else { 1.0 };
+    normal.max((1 + as_small) as f64 / (1 + PERMUTATIONS) as f64)
 }
 
 /// The weight of each row in an error: all classes have the same weight.

@@ -32,8 +32,9 @@ use trials::{Plan, Trial, Trials};
 
 /// Beyond this many rows screening and cross-validation use a sample.
 const MAX_ROWS: usize = 3000;
-/// Below this many rows the order is always the average over searches.
+/// Below this many rows, or with this many times more features than rows, the order is always the average over searches.
 const FEW_ROWS: usize = 100;
+const WIDE: usize = 10;
 /// Below this many rows there is no cross-validation.
 const MIN_ROWS: usize = 20;
 /// The order is averaged if searches on parts of the data find less than this fraction of the features, or of features that are
@@ -338,7 +339,9 @@ impl Run<'_> {
         };
         let single: Vec<f64> = trials.iter().filter(|trial| trial.folds.len() == 1).map(shared).collect();
         let agreement = single.iter().sum::<f64>() / single.len().max(1) as f64;
-        let is_steady = single.is_empty() || (agreement >= STEADY && self.used.n() >= FEW_ROWS);
+        let (n, d) = (self.used.n(), self.used.d());
+        let is_few = n < FEW_ROWS || d > WIDE * n;
+        let is_steady = single.is_empty() || (agreement >= STEADY && !is_few);
         let mut order = ranking.clone();
         // Features with the same votes keep their order.
         order[if is_steady { first.len() } else { 0 }..].sort_by(|&a, &b| votes[b].total_cmp(&votes[a]));

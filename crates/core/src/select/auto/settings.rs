@@ -11,7 +11,8 @@ crate::parameters! {
     ///    ([`InteractionScreen`](crate::interactions::InteractionScreen)), and on every three of the most promising features.
     /// 2. *Search*: forward selection by [`Nca`](crate::select::Nca), which may add the features of a significant pair or set of three
     ///    together. If searches on parts of the data disagree (they find less than 0.7 of the features, or of features with an
-    ///    absolute correlation above 0.8 with them), or if there are fewer than 100 rows, features are ranked by the mean over all
+    ///    absolute correlation above 0.8 with them), or if there are fewer than 100 rows or ten times as many features as
+    ///    rows, features are ranked by the mean over all
     ///    searches of one over the root of their place.
     /// 3. *Number*: by cross-validation with screen, encoding and search inside each fold. The error is that of the kernel
     ///    classifier or regressor of NCA. Of all numbers of features whose error is within one standard error of the least,
