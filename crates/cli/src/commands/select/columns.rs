@@ -2,6 +2,7 @@
 
 use super::path;
 use super::selected::Selected;
+use super::stability;
 use crate::args::{ScaleArg, SelectArgs};
 use crate::commands::report::timed;
 use crate::console::Console;
@@ -11,6 +12,7 @@ use crate::output::{SHOWN, bar, curve, number, table};
 use crate::terminal::{width, wrap};
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
+use kernsift::significance::Frequencies;
 use kernsift::{Context, Selection, Selector};
 use serde_json::{Map, Value, json};
 
@@ -25,16 +27,27 @@ pub fn fit(
     let data = &loaded.prepared.data;
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
-    let (selection, cost) = timed(|| method.select_typed(data, count, loaded.encoding(is_scaled), ctx));
-    let selection = selection.map_err(Failure::of_count)?;
+    let fit = || -> kernsift::Result<(Selection, Option<Frequencies>)> {
+        if args.stability {
+            let found = stability::fit(method, args, loaded, is_scaled, ctx)?;
+            return Ok((found.selection(), Some(found)));
+        }
+        Ok((method.select_typed(data, count, loaded.encoding(is_scaled), ctx)?, None))
+    };
+    let (fitted, cost) = timed(fit);
+    let (selection, frequencies) = fitted.map_err(Failure::of_count)?;
+    let mut fields = fields(&selection, data.names());
+    if let Some(found) = &frequencies {
+        fields["stability"] = stability::record(found, data.names());
+    }
     Ok(Selected {
         n_selected: selection.n_selected,
         max_count: data.d(),
         is_scaled,
         settings: serde_json::to_value(method)?,
         cost,
-        fields: fields(&selection, data.names()),
-        text: text(loaded, &selection, method, console.is_verbose()),
+        fields,
+        text: text(loaded, &selection, (method, frequencies.as_ref()), console.is_verbose()),
         model: loaded.model(None, Content::Selection(selection)),
     })
 }
@@ -66,12 +79,19 @@ fn wrapped(sentences: &[String]) -> String {
     sentences.iter().flat_map(lines).collect::<Vec<_>>().join("\n")
 }
 
-fn text(loaded: &Loaded, selection: &Selection, method: &SelectorMethod, verbose: bool) -> String {
+fn text(
+    loaded: &Loaded,
+    selection: &Selection,
+    (method, frequencies): (&SelectorMethod, Option<&Frequencies>),
+    verbose: bool,
+) -> String {
     let data = &loaded.prepared.data;
     let n_selected = selection.n_selected;
-    let mut text = match summary(selection, data.names()) {
-        Some(sentences) => format!("{}\n\n{}", loaded.describe(""), wrapped(&sentences)),
-        None => {
+    let own = frequencies.map(|found| stability::summary(found, method));
+    let mut text = match (own, summary(selection, data.names())) {
+        (Some(own), _) => format!("{}\n{own}", loaded.describe("")),
+        (None, Some(sentences)) => format!("{}\n\n{}", loaded.describe(""), wrapped(&sentences)),
+        (None, None) => {
             format!(
                 "{}\n{} selects {n_selected} of {} features",
                 loaded.describe(""),
@@ -96,7 +116,8 @@ fn text(loaded: &Loaded, selection: &Selection, method: &SelectorMethod, verbose
         let score = selection.scores[j];
         vec![(rank + 1).to_string(), data.names()[j].clone(), number(score), bar(score / largest, 24)]
     });
-    text += &format!("\n\n{}", table(&["rank", "feature", "score", ""], rows.collect(), &[0, 2]));
+    let score = if frequencies.is_some() { "frequency" } else { "score" };
+    text += &format!("\n\n{}", table(&["rank", "feature", score, ""], rows.collect(), &[0, 2]));
     if shown < n_selected {
         text += &format!(" ... and {} more, with -v\n", n_selected - shown);
     }
