@@ -39,6 +39,10 @@
 //!
 //! p-values are adjusted for the number of features by a [`Correction`]. A constant feature has the p-value 1.
 //!
+//! # Does it matter beyond the other features?
+//!
+//! [`Knockoffs`] compares the scores that a selector gives to features and to random copies of them.
+//!
 //! # Would another sample choose it too?
 //!
 //! [`Stability`] fits a selector to random halves of the rows and reports how often each feature is selected, with a bound on
@@ -47,6 +51,7 @@
 mod correction;
 mod covariates;
 mod feature_test;
+mod knockoffs;
 mod moments;
 mod permutation;
 mod stability;
@@ -57,5 +62,6 @@ mod vectors;
 pub use correction::Correction;
 pub use covariates::Adjustment;
 pub use feature_test::{FeatureTest, FeatureTests, TestedFeature};
+pub use knockoffs::{CopyModel, KnockoffResult, Knockoffs, e_values, select_by_e_values};
 pub use stability::{Frequencies, Stability};
 pub use vectors::DependenceStatistic;

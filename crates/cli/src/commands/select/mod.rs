@@ -3,9 +3,9 @@
 mod accuracy;
 mod columns;
 mod path;
+mod resampling;
 mod selected;
 mod space;
-mod stability;
 
 use super::options::{no_such_method, refuse};
 use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
@@ -60,13 +60,14 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), Failure> {
     let has_path = matches!(method, Method::Columns(selector) if selector.has_path());
     let has_test = matches!(method, Method::Space(_));
-    stability::check_options(args)?;
+    resampling::check_options(args)?;
     refuse(
         name,
         &[
             ("--test", args.test.is_some() && !has_test),
             ("--path", args.path.is_some() && !has_path),
             ("--stability", args.stability && has_test),
+            ("--fdr", args.fdr.is_some() && has_test),
         ],
     )?;
     match args.folds.is_some() && args.output.report.is_none() {
@@ -144,7 +145,9 @@ fn write_report(
     let has_own = matches!(&selected.model.content, Content::Selection(found) if found.automatic.is_some());
     let validation = match has_own && args.folds.is_none() {
         true => Validation::Skipped("The automatic selector has its own cross-validation.".into()),
-        false if args.stability => Validation::Skipped("Stability selection is not cross-validated.".into()),
+        false if args.stability || args.fdr.is_some() => {
+            Validation::Skipped("Repeated fits are not cross-validated.".into())
+        }
         false => validation.run(ctx, console)?,
     };
     let info = run_info(loaded, (&label, &selected.settings), selected.is_scaled, &selected.cost, ctx)?;
