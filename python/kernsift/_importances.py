@@ -18,7 +18,8 @@ def importances(estimator: Any, names: tuple[str, ...]) -> FloatArray:
         if hasattr(estimator, name):
             values = np.asarray(getattr(estimator, name), dtype=np.float64)
             values = np.abs(values) if name == "coef_" else values
-            return np.nan_to_num(values.reshape(-1, values.shape[-1]).sum(axis=0))
+            total: FloatArray = np.nan_to_num(values.reshape(-1, values.shape[-1]).sum(axis=0))
+            return total
     raise TypeError(
         f"{type(estimator).__name__} has none of {', '.join(names)}. Pass another selector or estimator, for "
         "example sklearn.feature_selection.SelectFromModel(estimator)."

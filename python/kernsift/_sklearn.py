@@ -6,6 +6,7 @@ same bounds. Before you raise the upper bound, run the tests with the new versio
 
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -27,5 +28,6 @@ __all__ = [
     "_fit_context",
     "_get_feature_names",
     "_get_output_config",
+    "_safe_indexing",
     "validate_params",
 ]

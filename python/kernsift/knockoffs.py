@@ -52,9 +52,9 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     References
     ----------
     .. [1] Candès, Fan, Janson and Lv, "Panning for gold: 'model-X' knockoffs for high dimensional controlled
-       variable selection", Journal of the Royal Statistical Society B 80, 2018.
+       variable selection", 2018.
     .. [2] Ren and Barber, "Derandomised knockoffs: leveraging e-values for false discovery rate control",
-       Journal of the Royal Statistical Society B 86, 2024.
+       2024.
 
     Examples
     --------
@@ -161,8 +161,8 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
             # Half the level for each of several copies.
             fewest = math.ceil((1 if self.n_copies == 1 else 2) / self.q - 1e-9)
             text = (
-                f"No feature is selected: at q = {self.q} at least {fewest} features must stand out from their "
-                f"copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
+                f"No feature is selected: at q = {self.q} at least {fewest} features must stand out from "
+                f"their copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
             )
             warnings.warn(text, UserWarning, stacklevel=2)
         return self

@@ -29,7 +29,6 @@ from kernsift._text_table import TextTableMixin
 __all__ = ["InteractionScreen", "Interactions", "interactions"]
 
 
-
 class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
     """Finds pairs of features on which the target depends jointly, among all pairs.
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from kernsift._base import Estimator
 from kernsift._frames import as_frame, frame_names
 from kernsift._html import Bars, Summary
-from kernsift._native_data import FloatArray, IntArray
 from kernsift._importances import importances
+from kernsift._native_data import FloatArray, IntArray
 from kernsift._parameters import Docs
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin
-from kernsift._sklearn import Interval, RealNotInt, _fit_context
+from kernsift._sklearn import Interval, _fit_context, _safe_indexing
 from kernsift.dependence import HSICLasso
 
 __all__ = ["StabilitySelector"]
@@ -39,8 +39,8 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     too? Features with at least the frequency `threshold` are selected. Classes are split evenly.
 
     If a fit selects q of p features on average, the expected number of selected features that a fit selects
-    with a probability of at most q / p is at most q² / ((2 `threshold` - 1) p), for any estimator and any data
-    [1]_. A small q, set by a parameter of `estimator`, gives a small bound.
+    with a probability of at most q / p is at most q² / ((2 `threshold` - 1) p), for any estimator and any
+    data [1]_. A small q, set by a parameter of `estimator`, gives a small bound.
 
     {parameters and attributes}
 
@@ -51,7 +51,7 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     References
     ----------
     .. [1] Shah and Samworth, "Variable selection with error control: another look at stability selection",
-       Journal of the Royal Statistical Society B 75, 2013, Theorem 1.
+       2013, Theorem 1.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": ["object_with_fit", None],
         "n_pairs": [Interval(Integral, 1, 10_000, closed="both")],
-        "threshold": [Interval(RealNotInt, 0.5, 1, closed="neither"), Interval(Integral, 1, 1, closed="both")],
+        "threshold": [Interval(Real, 0.5, 1, closed="right")],
     }
     _docs: ClassVar[Docs] = {
         "estimator": (
@@ -143,7 +143,8 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
             ("selected", f"{len(order)} of {len(names)} features"),
             ("expected false selections", f"at most {self.expected_false_:.3g}"),
         ]
-        return Summary(facts, Bars("frequency", [shortened(names[j]) for j in order], self.frequencies_[order]))
+        labels = [shortened(names[j]) for j in order]
+        return Summary(facts, Bars("frequency", labels, self.frequencies_[order]))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,4 +193,5 @@ def _selected(estimator: Any, X: Any, y: Any, rows: IntArray, seed: int) -> npt.
     if hasattr(estimator, "get_support"):
         mask: npt.NDArray[np.bool_] = estimator.get_support()
         return mask
-    return importances(estimator, ("coef_", "feature_importances_")) != 0
+    nonzero: npt.NDArray[np.bool_] = importances(estimator, ("coef_", "feature_importances_")) != 0
+    return nonzero

@@ -89,9 +89,7 @@ def test_covariates(rows):
     y = 2.0 * shift + frame["b"].to_numpy() + rng.normal(size=400)
     assert feature_pvalues(frame, y).pvalues[0] < 1e-6
     for permutations, how in ((0, "functions of the covariates"), (199, "within 3 strata")):
-        found = feature_pvalues(
-            frame, y, covariates=["batch"], permutations=permutations, random_state=0
-        )
+        found = feature_pvalues(frame, y, covariates=["batch"], permutations=permutations, random_state=0)
         assert how in found.adjustment
         assert found.pvalues[0] > 0.01 and found.pvalues[1] < 0.01 and np.isnan(found.pvalues[3])
     assert np.isnan(feature_pvalues(frame, y, covariates=[3]).pvalues[3])
