@@ -8,6 +8,7 @@ from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     InvalidParameterError,
     Options,
@@ -19,6 +20,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _get_feature_names
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "InvalidParameterError",
     "LinearClassifierMixin",

@@ -21,7 +21,7 @@ from kernsift._native_data import FloatArray, native_rows, settings
 from kernsift._parameters import Docs
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin
-from kernsift._sklearn import Interval, _fit_context
+from kernsift._sklearn import HasMethods, Interval, _fit_context
 from kernsift.dependence import HSICLasso
 
 __all__ = ["KnockoffSelector"]
@@ -71,7 +71,7 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     _fitted: ClassVar[tuple[str, ...]] = ("scores_", "evalues_", "n_significant_", "support_")
     _common_attributes: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": ["object_with_fit", None],
+        "estimator": [HasMethods("fit"), None],
         "q": [Interval(Real, 0, 1, closed="neither")],
         "n_copies": [Interval(Integral, 1, 1000, closed="both")],
         "normal_scores": ["boolean"],

@@ -22,7 +22,7 @@ from kernsift._native_data import FloatArray, IntArray
 from kernsift._parameters import Docs
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin
-from kernsift._sklearn import Interval, _fit_context, _safe_indexing
+from kernsift._sklearn import HasMethods, Interval, _fit_context, _safe_indexing
 from kernsift.dependence import HSICLasso
 
 __all__ = ["StabilitySelector"]
@@ -65,7 +65,7 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     _fitted: ClassVar[tuple[str, ...]] = ("frequencies_", "mean_selected_", "expected_false_", "support_")
     _common_attributes: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": ["object_with_fit", None],
+        "estimator": [HasMethods("fit"), None],
         "n_pairs": [Interval(Integral, 1, 10_000, closed="both")],
         "threshold": [Interval(Real, 0.5, 1, closed="right")],
     }

@@ -38,7 +38,7 @@ impl Adjustment {
         match self {
             Self::None => None,
             Self::Residuals { functions } => {
-                Some(format!("residuals of features and target on {functions} functions of the covariates"))
+                Some(format!("residuals of features and target on functions of the covariates ({functions})"))
             }
             Self::Strata { strata } => {
                 Some(format!("permutation within {strata} strata of equal covariates, on residuals"))
