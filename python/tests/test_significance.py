@@ -106,7 +106,7 @@ def test_covariates(rows):
     [
         FisherScore(n_features_to_select=2),
         SelectKBest(k=2),
-        SelectFromModel(RandomForestClassifier(20), threshold=0.15),
+        SelectFromModel(LogisticRegression(), max_features=2, threshold=-np.inf),
         LinearSVC(penalty="l1", dual=False, C=0.01),
     ],
 )
