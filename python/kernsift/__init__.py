@@ -8,6 +8,9 @@
 | :mod:`kernsift.transforms` | feature selectors from criteria of a projection: HSFS, LDFS, PFS |
 | :mod:`kernsift.dependence` | HSIC, and feature selectors based on it |
 | :mod:`kernsift.screening` | pairs of features that matter jointly |
+| :mod:`kernsift.significance` | p-values of features |
+| :mod:`kernsift.knockoffs` | selection with a bound on the false discovery rate |
+| :mod:`kernsift.stability` | stability selection around any selector |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.learners` | kernels and metrics learned from triplets |
 | :mod:`kernsift.design` | kernel design by linear programming, from triplets |
@@ -47,6 +50,7 @@ from kernsift.kernels import (
     Sum,
     WhiteNoise,
 )
+from kernsift.knockoffs import KnockoffSelector
 from kernsift.learners import XingMetric
 from kernsift.models import SavedModel, load_model
 from kernsift.plots import (
@@ -61,7 +65,9 @@ from kernsift.plots import (
 )
 from kernsift.screening import Interactions, InteractionScreen, interactions
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, NCASelector, ReliefF
+from kernsift.significance import FeaturePValues, SelectSignificant, feature_pvalues
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
+from kernsift.stability import StabilitySelector
 from kernsift.tables import Inspection, inspect
 from kernsift.transforms import HSFS, LDFS, PFS
 
@@ -84,6 +90,7 @@ __all__ = [
     "BreakdownError",
     "ChiSquared",
     "CompareResult",
+    "FeaturePValues",
     "FisherScore",
     "HSICLasso",
     "HSICResult",
@@ -97,6 +104,7 @@ __all__ = [
     "KernelGramSchmidt",
     "KernelPCA",
     "KernelSpaceSelector",
+    "KnockoffSelector",
     "Laplacian",
     "LaplacianScore",
     "Linear",
@@ -109,11 +117,14 @@ __all__ = [
     "Polynomial",
     "ReliefF",
     "SavedModel",
+    "SelectSignificant",
+    "StabilitySelector",
     "Sum",
     "WhiteNoise",
     "XingMetric",
     "__version__",
     "compare",
+    "feature_pvalues",
     "gamma_for_n_components",
     "gram",
     "hsic",

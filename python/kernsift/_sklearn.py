@@ -6,7 +6,9 @@ same bounds. Before you raise the upper bound, run the tests with the new versio
 
 from sklearn.base import _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
+from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     InvalidParameterError,
     Options,
@@ -18,6 +20,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _get_feature_names
 
 __all__ = [
+    "HasMethods",
     "Interval",
     "InvalidParameterError",
     "LinearClassifierMixin",
@@ -27,5 +30,6 @@ __all__ = [
     "_fit_context",
     "_get_feature_names",
     "_get_output_config",
+    "_safe_indexing",
     "validate_params",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from kernsift import _native
 from kernsift._base import Estimator
 from kernsift._frames import PreparedRows
-from kernsift._html import Bars, Summary, escaped, table
+from kernsift._html import Bars, Summary
 from kernsift._native_data import (
     FloatArray,
     IntArray,
@@ -24,13 +24,9 @@ from kernsift._reports import ReportMixin, ReportParts
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin, store_target
 from kernsift._sklearn import _fit_context
+from kernsift._text_table import TextTableMixin
 
 __all__ = ["InteractionScreen", "Interactions", "interactions"]
-
-#: Pairs that are printed.
-SHOWN = 20
-#: Columns of the printed table.
-HEADER = ("feature_1", "feature_2", "beyond", "p_value", "adjusted_p_value")
 
 
 class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
@@ -177,7 +173,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         return tags
 
 
-class Interactions:
+class Interactions(TextTableMixin):
     """Pairs of features, by :func:`interactions`.
 
     Attributes
@@ -201,6 +197,8 @@ class Interactions:
     (1, 45)
     """
 
+    _header = ("feature_1", "feature_2", "beyond", "p_value", "adjusted_p_value")
+
     def __init__(self, screen: InteractionScreen) -> None:
         names = [str(name) for name in feature_names(screen)]
         self.pairs: list[dict[str, Any]] = [
@@ -219,35 +217,11 @@ class Interactions:
         self.n_all_pairs: int = screen._found["n_all_pairs"]
         self.main_effects = [names[j] for j in screen.main_effects_]
 
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    def table(self) -> list[tuple[str, ...]]:
-        """A row of text for each of the first pairs, under the header of the printed table."""
-        return [HEADER, *(_row(pair) for pair in self.pairs[:SHOWN])]
-
-    def __repr__(self) -> str:
-        rows = self.table()
-        widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        more = len(self.pairs) - SHOWN
-        return "\n".join([self._headline(), *lines, *([f"and {more} more"] if more > 0 else [])])
-
-    def _repr_html_(self) -> str:
-        header, *rows = self.table()
-        cells = [[escaped(cell) for cell in row] for row in rows]
-        return table(cells, header, escaped(self._headline()))
-
     def _headline(self) -> str:
         return f"{self.n_significant} significant of {self.n_all_pairs} pairs"
 
-
-def _row(pair: dict[str, Any]) -> tuple[str, ...]:
-    names = [shortened(pair[key]) for key in HEADER[:2]]
-    return (*names, *(f"{pair[key]:.4g}" for key in HEADER[2:]))
+    def _records(self) -> list[dict[str, Any]]:
+        return self.pairs
 
 
 @documented(core_docs("interactions"))

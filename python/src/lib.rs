@@ -9,7 +9,7 @@
 //! | `frame` | data frames |
 //! | `error` | conversion of errors to exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `interactions`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `interactions`, `significance`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +32,7 @@ mod model;
 mod report;
 mod run;
 mod select;
+mod significance;
 mod space;
 mod svm;
 mod triplets;
@@ -76,6 +77,8 @@ mod _native {
     use super::run::take_peak;
     #[pymodule_export]
     use super::select::{automatic_summary, method_parameters, methods, select};
+    #[pymodule_export]
+    use super::significance::{KnockoffModel, knockoff_filter, test_features};
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
     #[pymodule_export]

@@ -26,6 +26,8 @@ from kernsift import (
     KernelDesign,
     OnColumns,
     ReliefF,
+    SelectSignificant,
+    StabilitySelector,
     XingMetric,
     compare,
     load_model,
@@ -33,6 +35,8 @@ from kernsift import (
 from kernsift._selector import BaseSelector
 
 ROWS = 120
+#: Estimators that accept missing values in arrays.
+WITH_MISSING = (BaseSelector, InteractionScreen, SelectSignificant, StabilitySelector)
 PROGRAM = Path(__file__).parents[2] / "target/debug/kernsift"
 
 
@@ -274,7 +278,7 @@ def test_all_estimators_take_categories():
         tags = quick(name).__sklearn_tags__().input_tags
         # With this tag, scikit-learn's checks fit samples for which there is no metric or discriminant.
         assert tags.categorical == (name not in ("XingMetric", "KernelDiscriminant")), name
-        assert tags.allow_nan == issubclass(ESTIMATORS[name], (BaseSelector, InteractionScreen)), name
+        assert tags.allow_nan == issubclass(ESTIMATORS[name], WITH_MISSING), name
         quick(name).fit(X, y)
 
 

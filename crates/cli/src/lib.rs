@@ -73,6 +73,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
         Command::Select(args) => commands::select::run(args, &ctx, console),
         Command::Inspect(args) => commands::inspect::run(args, &ctx, console),
         Command::Interactions(args) => commands::interactions::run(args, &ctx, console),
+        Command::Test(args) => commands::test::run(args, &ctx, console),
         Command::Compare(args) => commands::compare::run(args, &ctx, console),
         Command::Basis(args) => commands::basis::run(args, &ctx, console),
         Command::Design(args) => commands::design::run(args, &ctx, console),

@@ -20,6 +20,7 @@ mod reading;
 mod report;
 mod reproduce;
 mod scratch;
+mod significance;
 mod transforms;
 
 #[test]

@@ -8,21 +8,23 @@ use crate::learn::{LEARNERS, LearnerMethod};
 use crate::method::Info;
 use crate::parameters::{Parameter, Parameters};
 use crate::select::{SELECTORS, SelectorMethod};
+use crate::significance::FeatureTest;
 use crate::space::{KernelSpaceSelector, SPACES};
 
 /// Methods that are used in the same way.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// A short name: `selector`, `screen`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
+    /// A short name: `selector`, `screen`, `test`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
     pub name: &'static str,
     /// The methods.
     pub methods: &'static [Info],
 }
 
 /// The families.
-pub const FAMILIES: [Family; 6] = [
+pub const FAMILIES: [Family; 7] = [
     Family { name: "selector", methods: SELECTORS },
     Family { name: "screen", methods: &[InteractionScreen::INFO] },
+    Family { name: "test", methods: &[FeatureTest::INFO] },
     Family { name: "kernel-space", methods: &SPACES },
     Family { name: "basis", methods: BASES },
     Family { name: "kernel-learner", methods: LEARNERS },
@@ -41,6 +43,9 @@ pub fn info(name: &str) -> Result<&'static Info> {
 pub fn parameters(name: &str) -> Result<Vec<Parameter>> {
     if info(name)?.name == InteractionScreen::INFO.name {
         return Ok(InteractionScreen::default().parameters());
+    }
+    if info(name)?.name == FeatureTest::INFO.name {
+        return Ok(FeatureTest::default().parameters());
     }
     let selector = SelectorMethod::by_name(name).map(|method| method.parameters());
     let space = || KernelSpaceSelector::by_name(name).map(|method| method.parameters());

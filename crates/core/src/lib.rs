@@ -41,6 +41,7 @@
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; each gives a [`FeatureMap`] |
 //! | [`learn`] | kernel learners: a kernel from triplets "i is closer to j than to k" |
 //! | [`evaluate`] | comparison of methods by cross-validation |
+//! | [`significance`] | p-values of features, knockoffs, stability selection |
 //! | [`interactions`] | pairs of features that matter jointly, among all pairs |
 //! | [`dependence`] | HSIC and kernel alignment of two sets of variables |
 //! | [`classify`], [`regress`] | classifiers and regressors, which also evaluate selected features |
@@ -81,6 +82,7 @@ mod probability;
 mod random;
 pub mod regress;
 pub mod select;
+pub mod significance;
 mod simd;
 pub mod space;
 

@@ -2,11 +2,12 @@
 
 use kernsift::basis::{BASES, Basis, BasisMethod};
 use kernsift::data::read::{ReadOptions, read_table};
-use kernsift::data::{Dataset, Standardizer};
+use kernsift::data::{Dataset, Encoding, Standardizer};
 use kernsift::interactions::{InteractionScreen, feature_dependence};
 use kernsift::internals::Rng;
 use kernsift::learn::{LEARNERS, LearnerMethod};
-use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
+use kernsift::select::{FeatureCount, FisherScore, SELECTORS, Selector, SelectorMethod};
+use kernsift::significance::{FeatureTest, Knockoffs, Stability};
 use kernsift::space::{KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Observer, Result};
 use ndarray::Array2;
@@ -120,6 +121,19 @@ fn interactions_report_progress() {
         check("interactions", |ctx| screen.run(&data, ctx).map(drop));
     }
     check("feature dependence", |ctx| feature_dependence(&data, 4, ctx).map(drop));
+}
+
+#[test]
+fn tests_of_features_report_progress() {
+    let data = data();
+    for permutations in [0, 20] {
+        let test = FeatureTest { permutations, ..FeatureTest::default() };
+        check("feature test", |ctx| test.run(&data, &[], ctx).map(drop));
+    }
+    let (fisher, count) = (FisherScore::default(), FeatureCount::Count(3));
+    let stability = Stability { n_pairs: 3, ..Stability::default() };
+    check("stability", |ctx| stability.run(&fisher, &data, count, Encoding::default(), ctx).map(drop));
+    check("knockoffs", |ctx| Knockoffs::default().run(&fisher, &data, count, ctx).map(drop));
 }
 
 #[test]

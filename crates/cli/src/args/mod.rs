@@ -9,6 +9,7 @@ mod reading;
 mod reproduce;
 mod select;
 mod shared;
+mod test;
 mod values;
 
 pub use compare::CompareArgs;
@@ -20,6 +21,7 @@ pub use reading::{ReadArgs, Source};
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;
 pub use shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs, WritingArgs};
+pub use test::TestArgs;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
@@ -75,6 +77,8 @@ pub enum Command {
     Inspect(Box<InspectArgs>),
     /// Find pairs of features on which the target depends jointly, among all pairs
     Interactions(Box<InteractionsArgs>),
+    /// Test every feature: p-value and q-value of the dependence of the target on it
+    Test(Box<TestArgs>),
     /// Compare methods: cross-validated error by number of features
     Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost

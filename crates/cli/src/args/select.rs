@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `select`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift select builtin:wine\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m relief:n_neighbors=20 -k 3 --report wine.html\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:ionosphere -m takes --save model.ks"
+    after_help = "Examples:\n  kernsift select builtin:wine\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m relief:n_neighbors=20 -k 3 --report wine.html\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:wine -m fisher -k 3 --stability\n  kernsift select builtin:wdbc -m fisher --fdr 0.1\n  kernsift select builtin:ionosphere -m takes --save model.ks"
 )]
 pub struct SelectArgs {
     /// The table.
@@ -21,6 +21,14 @@ pub struct SelectArgs {
     /// [default: chosen by the method]
     #[arg(short, value_name = "N", value_parser = feature_count, allow_hyphen_values = true)]
     pub k: Option<kernsift::select::FeatureCount>,
+    /// Select the features that add something to the others, with an expected fraction of false positives (false discovery
+    /// rate) of at most Q, by knockoffs; at least 1/Q features can be selected, or none
+    #[arg(long, value_name = "Q", conflicts_with = "stability", allow_hyphen_values = true)]
+    pub fdr: Option<f64>,
+    /// Select the features that most fits to random halves of the rows select, with a bound on the expected number of false
+    /// selections; takes as long as 100 fits
+    #[arg(long)]
+    pub stability: bool,
     /// Whether to standardize features first
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,

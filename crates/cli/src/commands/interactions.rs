@@ -1,5 +1,6 @@
 //! `kernsift interactions`: screens all pairs of features.
 
+use super::options::settings_of;
 use super::report::{self, run_info, timed};
 use crate::args::InteractionsArgs;
 use crate::console::Console;
@@ -49,14 +50,8 @@ pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<
 
 /// The screen with the parameters that the user set.
 fn settings(args: &InteractionsArgs) -> Result<InteractionScreen, Failure> {
-    let mut settings = vec![];
-    for text in &args.settings {
-        settings.push(text.split_once('=').ok_or_else(|| {
-            Failure::Input(format!("--set {text}: write --set KEY=VALUE, such as --set n_functions=2"))
-        })?);
-    }
-    let trimmed: Vec<(&str, &str)> = settings.iter().map(|(key, value)| (key.trim(), value.trim())).collect();
-    let mut screen = apply(InteractionScreen::default(), NAME, &trimmed)?;
+    let mut screen =
+        apply(InteractionScreen::default(), NAME, &settings_of(&args.settings, "n_functions=2")?)?;
     screen.n_pairs = args.k.unwrap_or(screen.n_pairs);
     Ok(screen)
 }

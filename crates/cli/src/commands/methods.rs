@@ -21,6 +21,7 @@ fn heading(family: &Family) -> String {
     let (title, purpose) = match family.name {
         "selector" => ("Selectors", "select features"),
         "screen" => return "Screening (kernsift interactions): find pairs of features".to_owned(),
+        "test" => return "Tests (kernsift test): p-values of features".to_owned(),
         "kernel-space" => ("Kernel-space selection", "select directions of kernel space"),
         "basis" => ("Bases", "compute coordinates in kernel space"),
         "kernel-learner" => ("Kernel learners", "learn a similarity from triplets"),

@@ -14,3 +14,4 @@ mod options;
 mod report;
 pub mod reproduce;
 pub mod select;
+pub mod test;

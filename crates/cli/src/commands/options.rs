@@ -23,6 +23,7 @@ pub fn usage(family: &Family) -> (&'static str, &'static str) {
     match family.name {
         "selector" => ("a selector", "select -m"),
         "screen" => ("a screen of pairs", "interactions"),
+        "test" => ("a test of features", "test"),
         "kernel-space" => ("a kernel-space selector", "select -m"),
         "basis" => ("a basis", "basis -m"),
         "kernel-learner" => ("a kernel learner", "design -m"),
@@ -44,6 +45,15 @@ pub fn no_such_method(error: Error) -> Failure {
         return Failure::Input(format!("{name} is {kind}; use `kernsift {command}{name_argument}`"));
     }
     error.into()
+}
+
+/// Keys and values of `--set KEY=VALUE`; `example` is one.
+pub fn settings_of<'a>(texts: &'a [String], example: &str) -> Result<Vec<(&'a str, &'a str)>, Failure> {
+    let pair = |text: &'a String| match text.split_once('=') {
+        Some((key, value)) => Ok((key.trim(), value.trim())),
+        None => Err(Failure::Input(format!("--set {text}: write --set KEY=VALUE, such as --set {example}"))),
+    };
+    texts.iter().map(pair).collect()
 }
 
 /// The features encoded as requested, with a warning that names constant ones.

@@ -16,7 +16,7 @@ use std::f64::consts::{PI, SQRT_2};
 pub(super) const MIN_ROWS: f64 = 5.0;
 
 /// The columns of features, read a few at a time.
-pub(super) struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     data: &'a Dataset,
     pub groups: Groups,
     /// The stored cells of each column of sparse data.
@@ -26,7 +26,7 @@ pub(super) struct Columns<'a> {
 }
 
 /// The functions of one feature.
-pub(super) struct FeatureFunctions {
+pub(crate) struct FeatureFunctions {
     /// Vectors of a value per sample, orthonormal and of mean 0.
     pub vectors: Vec<Vec<f64>>,
     /// The largest mean fourth power of a function; $n$ over it is about the number of rows that determine it.
@@ -96,7 +96,8 @@ impl<'a> Columns<'a> {
         self.table[..limit].iter().map(function).collect()
     }
 
-    fn column(&self, j: usize) -> Vec<f64> {
+    /// A column of the data; with one column per feature, the values of feature `j`.
+    pub fn column(&self, j: usize) -> Vec<f64> {
         match self.data.x() {
             Rows::Dense(x) => x.slice(s![.., j]).to_vec(),
             Rows::Sparse(_) => {

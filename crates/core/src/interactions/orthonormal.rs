@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 1e-10;
 
 /// Vectors $v_1, v_2, \ldots$ of length $n$ with $v_a^\top v_b = n \, [a = b]$.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Orthonormal {
+pub(crate) struct Orthonormal {
     pub vectors: Vec<Vec<f64>>,
 }
 
@@ -18,13 +18,7 @@ impl Orthonormal {
     pub fn push(&mut self, mut vector: Vec<f64>) -> bool {
         let n = vector.len() as f64;
         let before = dot(&vector, &vector);
-        // Twice, because rounding errors of the first pass are relative to the vector before it.
-        for _ in 0..2 {
-            for other in &self.vectors {
-                let along = dot(other, &vector) / n;
-                add_scaled(&mut vector, -along, other);
-            }
-        }
+        self.remove_from(&mut vector);
         let after = dot(&vector, &vector);
         if !(after > TOLERANCE * before && after > f64::MIN_POSITIVE) {
             return false;
@@ -33,6 +27,18 @@ impl Orthonormal {
         vector.iter_mut().for_each(|v| *v *= scale);
         self.vectors.push(vector);
         true
+    }
+
+    /// Subtracts from a vector its projection on these vectors.
+    pub fn remove_from(&self, vector: &mut [f64]) {
+        let n = vector.len() as f64;
+        // Twice, because rounding errors of the first pass are relative to the vector before it.
+        for _ in 0..2 {
+            for other in &self.vectors {
+                let along = dot(other, vector) / n;
+                add_scaled(vector, -along, other);
+            }
+        }
     }
 
     /// The parts of these vectors that are orthogonal to those here, orthonormalized.

@@ -6,7 +6,7 @@ use crate::probability::ln_f_upper_tail;
 /// products of `columns` columns of the target with `rows` degrees of freedom and $H$ their part that `functions` functions
 /// explain. For one column this is the F-test of a regression; for several it is the usual approximation by the F
 /// distribution. 0 if too few rows remain.
-pub(super) fn ln_p_value(trace: f64, functions: usize, columns: usize, rows: f64) -> f64 {
+pub(crate) fn ln_p_value(trace: f64, functions: usize, columns: usize, rows: f64) -> f64 {
     let (q, t) = (functions as f64, columns as f64);
     let residual = rows - q;
     if functions == 0 || columns == 0 || residual < t + 1.0 {

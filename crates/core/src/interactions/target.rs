@@ -6,7 +6,7 @@ use crate::data::{Dataset, Target, outer_fences};
 use crate::error::{Error, Result};
 
 /// Centered columns $Y$ of the target with $Y^\top Y = n I$: an indicator per class, less one, or the number itself.
-pub(super) fn target_columns(data: &Dataset, method: &'static str) -> Result<Vec<Vec<f64>>> {
+pub(crate) fn target_columns(data: &Dataset, method: &'static str) -> Result<Vec<Vec<f64>>> {
     match data.target() {
         Target::None => Err(Error::NeedsTarget { method }),
         Target::Classes(_) => {

@@ -1,6 +1,7 @@
 //! Selection of features.
 
 use super::path;
+use super::resampling::{self, Resampled};
 use super::selected::Selected;
 use crate::args::{ScaleArg, SelectArgs};
 use crate::commands::report::timed;
@@ -11,7 +12,7 @@ use crate::output::{SHOWN, bar, curve, number, table};
 use crate::terminal::{width, wrap};
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
-use kernsift::{Context, Selection, Selector};
+use kernsift::{Context, Error, Selection, Selector};
 use serde_json::{Map, Value, json};
 
 /// Selects features. They are standardized for selectors that depend on their scale.
@@ -25,16 +26,30 @@ pub fn fit(
     let data = &loaded.prepared.data;
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
-    let (selection, cost) = timed(|| method.select_typed(data, count, loaded.encoding(is_scaled), ctx));
-    let selection = selection.map_err(Failure::of_count)?;
+    let fit = || -> kernsift::Result<(Selection, Option<Resampled>)> {
+        if let Some(found) = resampling::fit(method, args, loaded, is_scaled, ctx)? {
+            return Ok((found.selection(), Some(found)));
+        }
+        Ok((method.select_typed(data, count, loaded.encoding(is_scaled), ctx)?, None))
+    };
+    let (fitted, cost) = timed(fit);
+    let (selection, resampled) = fitted.map_err(|error| match error {
+        Error::Param { method: "knockoffs", .. } => Failure::typed(error, &[("knockoffs", "q", "--fdr")]),
+        error => Failure::of_count(error),
+    })?;
+    let mut fields = fields(&selection, data.names());
+    if let Some(found) = &resampled {
+        let (name, value) = found.record(data.names());
+        fields[name] = value;
+    }
     Ok(Selected {
         n_selected: selection.n_selected,
         max_count: data.d(),
         is_scaled,
         settings: serde_json::to_value(method)?,
         cost,
-        fields: fields(&selection, data.names()),
-        text: text(loaded, &selection, method, console.is_verbose()),
+        fields,
+        text: text(loaded, &selection, (method, resampled.as_ref()), console.is_verbose()),
         model: loaded.model(None, Content::Selection(selection)),
     })
 }
@@ -66,12 +81,19 @@ fn wrapped(sentences: &[String]) -> String {
     sentences.iter().flat_map(lines).collect::<Vec<_>>().join("\n")
 }
 
-fn text(loaded: &Loaded, selection: &Selection, method: &SelectorMethod, verbose: bool) -> String {
+fn text(
+    loaded: &Loaded,
+    selection: &Selection,
+    (method, resampled): (&SelectorMethod, Option<&Resampled>),
+    verbose: bool,
+) -> String {
     let data = &loaded.prepared.data;
     let n_selected = selection.n_selected;
-    let mut text = match summary(selection, data.names()) {
-        Some(sentences) => format!("{}\n\n{}", loaded.describe(""), wrapped(&sentences)),
-        None => {
+    let own = resampled.map(|found| found.summary(method));
+    let mut text = match (own, summary(selection, data.names())) {
+        (Some(own), _) => format!("{}\n{own}", loaded.describe("")),
+        (None, Some(sentences)) => format!("{}\n\n{}", loaded.describe(""), wrapped(&sentences)),
+        (None, None) => {
             format!(
                 "{}\n{} selects {n_selected} of {} features",
                 loaded.describe(""),
@@ -96,7 +118,8 @@ fn text(loaded: &Loaded, selection: &Selection, method: &SelectorMethod, verbose
         let score = selection.scores[j];
         vec![(rank + 1).to_string(), data.names()[j].clone(), number(score), bar(score / largest, 24)]
     });
-    text += &format!("\n\n{}", table(&["rank", "feature", "score", ""], rows.collect(), &[0, 2]));
+    let score = resampled.map_or("score", Resampled::score_name);
+    text += &format!("\n\n{}", table(&["rank", "feature", score, ""], rows.collect(), &[0, 2]));
     if shown < n_selected {
         text += &format!(" ... and {} more, with -v\n", n_selected - shown);
     }

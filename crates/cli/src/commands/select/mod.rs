@@ -3,6 +3,7 @@
 mod accuracy;
 mod columns;
 mod path;
+mod resampling;
 mod selected;
 mod space;
 
@@ -59,9 +60,15 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), Failure> {
     let has_path = matches!(method, Method::Columns(selector) if selector.has_path());
     let has_test = matches!(method, Method::Space(_));
+    resampling::check_options(args)?;
     refuse(
         name,
-        &[("--test", args.test.is_some() && !has_test), ("--path", args.path.is_some() && !has_path)],
+        &[
+            ("--test", args.test.is_some() && !has_test),
+            ("--path", args.path.is_some() && !has_path),
+            ("--stability", args.stability && has_test),
+            ("--fdr", args.fdr.is_some() && has_test),
+        ],
     )?;
     match args.folds.is_some() && args.output.report.is_none() {
         true => Err(Failure::Input("--folds has no effect without --report; add --report FILE.html".into())),
@@ -138,6 +145,9 @@ fn write_report(
     let has_own = matches!(&selected.model.content, Content::Selection(found) if found.automatic.is_some());
     let validation = match has_own && args.folds.is_none() {
         true => Validation::Skipped("The automatic selector has its own cross-validation.".into()),
+        false if args.stability || args.fdr.is_some() => {
+            Validation::Skipped("Repeated fits are not cross-validated.".into())
+        }
         false => validation.run(ctx, console)?,
     };
     let info = run_info(loaded, (&label, &selected.settings), selected.is_scaled, &selected.cost, ctx)?;

@@ -1,0 +1,228 @@
+//! Knockoff copies of features by a Gaussian model with shrunk covariance.
+
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::linalg::{multiply, product_bytes, symmetric_eigen};
+use crate::probability::normal_upper_quantile;
+use crate::random::Rng;
+use ndarray::{Array1, Array2, Axis};
+
+/// The smallest intensity of shrinkage, so that the covariance is never singular.
+const MIN_SHRINKAGE: f64 = 1e-3;
+/// Eigenvalues below this fraction of the largest are rounding errors.
+const ROUNDING: f64 = 1e-12;
+
+/// A Gaussian model of standardized features with the covariance $\Sigma = (1 - \rho) X^\top X / n + \rho I$.
+///
+/// Only eigenvectors of $X^\top X$ with nonzero eigenvalues are kept, at most $n$; all others have the eigenvalue $\rho$.
+pub struct CopyModel {
+    /// The features, standardized.
+    pub x: Array2<f64>,
+    /// Eigenvectors as columns, and their eigenvalues in $\Sigma$.
+    vectors: Array2<f64>,
+    values: Array1<f64>,
+    /// The eigenvalue in all other directions.
+    floor: f64,
+    /// $s$: copies have the correlation $1 - s$ with their feature.
+    s: f64,
+}
+
+impl CopyModel {
+    /// The model of numbers without missing values. With `normal_scores`, features are first replaced by the normal quantiles of
+    /// their ranks.
+    pub fn fit(data: &Dataset, normal_scores: bool, method: &'static str, ctx: &Context) -> Result<Self> {
+        data.need_numbers(method)?;
+        data.need_complete(method)?;
+        let (n, d) = (data.n() as f64, data.d() as f64);
+        let least = n.min(d);
+        let bytes = 8.0 * (n * d + 3.0 * d * least + 4.0 * least * least) + product_bytes();
+        ctx.need_memory("the covariance of the features", bytes, "use fewer rows or columns")?;
+        let mut x = data.x().to_dense();
+        let scores = if normal_scores { normal_quantiles(data.n()) } else { vec![] };
+        for mut column in x.axis_iter_mut(Axis(1)) {
+            let mut values = column.to_vec();
+            if normal_scores {
+                replace_by_scores(&mut values, &scores);
+            }
+            standardize(&mut values);
+            column.assign(&Array1::from(values));
+        }
+        ctx.check()?;
+        Self::of_standardized(x)
+    }
+
+    fn of_standardized(x: Array2<f64>) -> Result<Self> {
+        let (n, d) = (x.nrows() as f64, x.ncols() as f64);
+        let is_wide = x.ncols() > x.nrows();
+        let product = if is_wide { multiply(x.view(), x.t()) } else { multiply(x.t(), x.view()) };
+        let eigen = symmetric_eigen((product / n).view())?;
+        let largest = eigen.values.first().copied().unwrap_or(0.0);
+        let rank = eigen.values.iter().take_while(|&&v| v > ROUNDING * largest).count();
+        if rank == 0 {
+            let why = "all features are constant".into();
+            return Err(Error::Breakdown { step: "covariance", why });
+        }
+        let sample: Array1<f64> = eigen.values.iter().take(rank).copied().collect();
+        let kept = eigen.vectors.slice(ndarray::s![.., ..rank]);
+        let vectors = if is_wide {
+            let scale = sample.mapv(|v| 1.0 / (n * v).sqrt());
+            multiply(x.t(), kept) * &scale
+        } else {
+            kept.to_owned()
+        };
+        let shrinkage = ledoit_wolf(&x, &sample);
+        let values = sample.mapv(|v| (1.0 - shrinkage) * v + shrinkage);
+        // Without other directions, the smallest of these.
+        let floor = if rank < x.ncols() { shrinkage } else { values[rank - 1] };
+        let s = reconstructability(&values, floor, d);
+        Ok(Self { x, vectors, values, floor, s })
+    }
+
+    /// A copy of all features: given the features, normal with mean $X - s X \Sigma^{-1}$ and covariance
+    /// $2 s I - s^2 \Sigma^{-1}$.
+    pub fn sample(&self, rng: &mut Rng) -> Array2<f64> {
+        let root = |value: f64| (2.0 * self.s - self.s * self.s / value).max(0.0).sqrt();
+        let base = root(self.floor);
+        let mut noise = Array2::from_shape_simple_fn(self.x.dim(), || rng.normal());
+        let means = multiply(self.x.view(), self.vectors.view()) * &self.values.mapv(|v| -self.s / v);
+        let extra = multiply(noise.view(), self.vectors.view()) * &self.values.mapv(|v| root(v) - base);
+        noise *= base;
+        noise + &self.x + multiply((means + extra).view(), self.vectors.t())
+    }
+}
+
+/// Ledoit and Wolf's intensity of shrinkage towards the identity; `sample` are the nonzero eigenvalues of $X^\top X / n$.
+fn ledoit_wolf(x: &Array2<f64>, sample: &Array1<f64>) -> f64 {
+    let (n, d) = (x.nrows() as f64, x.ncols() as f64);
+    let squares: f64 = sample.iter().map(|v| v * v).sum();
+    let mean = sample.sum() / d;
+    let distance = squares / d - mean * mean;
+    let fourth: f64 = x.rows().into_iter().map(|row| row.dot(&row).powi(2)).sum();
+    let error = (fourth - n * squares) / (n * n * d);
+    if distance > 0.0 { (error / distance).clamp(MIN_SHRINKAGE, 1.0) } else { 1.0 }
+}
+
+/// The equal $s \le 1$ that makes features and copies hardest to reconstruct from each other: it minimizes the trace of the
+/// inverse of their joint covariance, $\sum_k 1 / (2 \lambda_k - s) + d / s$ up to a constant (minimum variance-based
+/// reconstructability; Spector and Janson, 2022).
+fn reconstructability(values: &Array1<f64>, floor: f64, d: f64) -> f64 {
+    let others = d - values.len() as f64;
+    let slope = |s: f64| {
+        let of = |value: f64| 1.0 / (2.0 * value - s).powi(2);
+        values.iter().map(|&v| of(v)).sum::<f64>() + others * of(floor) - d / (s * s)
+    };
+    let least = values.iter().copied().fold(floor, f64::min);
+    // The function is convex: bisection finds the zero of its slope.
+    let (mut low, mut high) = (0.0, (2.0 * least).min(1.0));
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if slope(middle) < 0.0 { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// The normal quantile of each rank.
+fn normal_quantiles(n: usize) -> Vec<f64> {
+    let quantile = |rank: usize| {
+        let p = (rank as f64 + 0.5) / n as f64;
+        if p < 0.5 { -normal_upper_quantile(p) } else { normal_upper_quantile(1.0 - p) }
+    };
+    (0..n).map(quantile).collect()
+}
+
+/// Replaces values by the scores of their ranks; ties have the mean score.
+fn replace_by_scores(values: &mut [f64], scores: &[f64]) {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut first = 0;
+    let ties: Vec<usize> = order.chunk_by(|&a, &b| values[a] == values[b]).map(<[usize]>::len).collect();
+    for count in ties {
+        let mean = scores[first..first + count].iter().sum::<f64>() / count as f64;
+        order[first..first + count].iter().for_each(|&row| values[row] = mean);
+        first += count;
+    }
+}
+
+/// Mean 0 and variance 1; zeros for a constant column.
+fn standardize(values: &mut [f64]) {
+    let n = values.len() as f64;
+    let largest = values.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+    if largest == 0.0 || values.iter().all(|v| *v == values[0]) {
+        values.fill(0.0);
+        return;
+    }
+    values.iter_mut().for_each(|v| *v /= largest);
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter_mut().for_each(|v| *v -= mean);
+    let deviation = (values.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
+    values.iter_mut().for_each(|v| *v /= deviation);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Neighboring features have the correlation 0.5.
+    fn autoregressive(n: usize, d: usize) -> Dataset {
+        let mut rng = Rng::new(5);
+        let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+        for mut row in x.rows_mut() {
+            for j in 1..d {
+                row[j] = 0.5 * row[j - 1] + 0.75_f64.sqrt() * row[j];
+            }
+        }
+        Dataset::unlabeled(x).unwrap()
+    }
+
+    fn covariance(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
+        a.t().dot(b) / a.nrows() as f64
+    }
+
+    #[test]
+    fn copies_have_the_covariance_of_the_features() {
+        let model = CopyModel::fit(&autoregressive(20_000, 5), false, "m", &Context::default()).unwrap();
+        let copies = model.sample(&mut Rng::new(1));
+        let own = covariance(&model.x, &model.x);
+        let (theirs, cross) = (covariance(&copies, &copies), covariance(&model.x, &copies));
+        assert!(model.s > 0.2, "{}", model.s);
+        for i in 0..5 {
+            for j in 0..5 {
+                let expected = if i == j { own[[i, j]] - model.s } else { own[[i, j]] };
+                // Five standard errors of 20,000 samples, and the shrinkage.
+                assert!((theirs[[i, j]] - own[[i, j]]).abs() < 0.04, "{theirs} {own}");
+                assert!((cross[[i, j]] - expected).abs() < 0.04, "{cross} {own}");
+            }
+        }
+    }
+
+    #[test]
+    fn more_features_than_samples() {
+        let model = CopyModel::fit(&autoregressive(40, 100), false, "m", &Context::default()).unwrap();
+        let copies = model.sample(&mut Rng::new(1));
+        assert!(model.s > 0.05 && copies.iter().all(|v| v.is_finite()), "{}", model.s);
+        let variance = copies.iter().map(|v| v * v).sum::<f64>() / copies.len() as f64;
+        // Shrinkage keeps the variance.
+        assert!((variance - 1.0).abs() < 0.1, "{variance}");
+    }
+
+    #[test]
+    fn normal_scores_have_no_outliers() {
+        let mut values = vec![1e9, -3.0, 2.0, 2.0, 0.0];
+        replace_by_scores(&mut values, &normal_quantiles(5));
+        let [high, low, a, b, _] = values[..] else { panic!("five values") };
+        // The 10 % quantile.
+        assert!((high - 1.281_551_6).abs() < 1e-6 && (low + high).abs() < 1e-12 && a == b);
+        let mut constant = vec![3.0; 4];
+        standardize(&mut constant);
+        assert_eq!(constant, [0.0; 4]);
+    }
+
+    #[test]
+    fn equal_eigenvalues_by_hand() {
+        // 1 / (2 - s) + 1 / s is least at s = 1.
+        assert!((reconstructability(&Array1::ones(3), 1.0, 3.0) - 1.0).abs() < 1e-9);
+        // With eigenvalues of 1/2: at s = 1/2.
+        assert!((reconstructability(&Array1::from_elem(3, 0.5), 0.5, 3.0) - 0.5).abs() < 1e-9);
+    }
+}

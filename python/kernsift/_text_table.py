@@ -1,0 +1,52 @@
+"""Results that print as a table."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from kernsift._html import escaped, table
+from kernsift._selected import shortened
+
+#: Rows that are printed.
+SHOWN = 20
+
+
+class TextTableMixin:
+    """Prints records as a table of text, under a headline."""
+
+    #: The keys of a record that are printed.
+    _header: ClassVar[tuple[str, ...]]
+
+    def _records(self) -> list[dict[str, Any]]:
+        """The records, the first ones first."""
+        raise NotImplementedError
+
+    def _headline(self) -> str:
+        """The text above the table."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self._records())
+
+    def table(self) -> list[tuple[str, ...]]:
+        """A row of text for each of the first records, under the header of the printed table."""
+        rows = (tuple(_cell(record[key]) for key in self._header) for record in self._records()[:SHOWN])
+        return [self._header, *rows]
+
+    def __repr__(self) -> str:
+        rows = self.table()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(self._header))]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        more = len(self) - SHOWN
+        return "\n".join([self._headline(), *lines, *([f"and {more} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        header, *rows = self.table()
+        return table([[escaped(cell) for cell in row] for row in rows], header, escaped(self._headline()))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else shortened(value)

@@ -1,0 +1,156 @@
+"""p-values, knockoffs and stability selection, against scipy and on planted truth."""
+
+import numpy as np
+import pandas
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectFromModel, SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+from kernsift import (
+    FisherScore,
+    KnockoffSelector,
+    SelectSignificant,
+    StabilitySelector,
+    feature_pvalues,
+)
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 12))
+    return X, (X[:, 1] + X[:, 4] + 0.5 * rng.normal(size=400) > 0).astype(int)
+
+
+def test_p_values_are_those_of_a_regression(rows):
+    X, y = rows
+    found = feature_pvalues(X, y)
+    n = len(y)
+    column = (y - y.mean()) / y.std()
+    for j in range(X.shape[1]):
+        u = (stats.rankdata(X[:, j]) - 0.5) / n
+        functions = np.sqrt(2) * np.cos(np.pi * np.outer(u, np.arange(1, 5)))
+        explained = ((functions.T @ column) ** 2).sum() / n
+        p = stats.f.sf(explained / 4 / ((n - explained) / (n - 5)), 4, n - 5)
+        # Both compute in double precision.
+        assert_allclose(found.pvalues[j], p, rtol=1e-8)
+    assert_allclose(found.qvalues, stats.false_discovery_control(found.pvalues))
+    assert {found.features[0]["feature"], found.features[1]["feature"]} == {"x1", "x4"}
+    assert repr(found).startswith(f"{found.n_significant} significant of 12 features\nfeature")
+    assert len(pandas.DataFrame(found.features)) == len(found) == 12
+
+
+@pytest.mark.parametrize("method", ["by", "holm", "bonferroni"])
+def test_corrections(rows, method):
+    X, y = rows
+    selector = SelectSignificant(0.01, method=method).fit(X, y)
+    p = selector.pvalues_
+    if method == "by":
+        expected = stats.false_discovery_control(p, method="by")
+    elif method == "bonferroni":
+        expected = np.minimum(1, 12 * p)
+    else:
+        order = np.argsort(p)
+        expected = np.empty(12)
+        expected[order] = np.minimum(1, np.maximum.accumulate((12 - np.arange(12)) * p[order]))
+    assert_allclose(selector.qvalues_, expected)
+    assert_array_equal(selector.get_support(indices=True), [1, 4])
+    assert_array_equal(selector.transform(X), X[:, [1, 4]])
+
+
+@pytest.mark.filterwarnings("ignore:feature test. with 199 permutations")
+@pytest.mark.parametrize("statistic", ["cosine", "hsic"])
+@pytest.mark.parametrize("permutations", [0, 199])
+def test_null_p_values_are_uniform(statistic, permutations):
+    rng = np.random.default_rng(1)
+    found = feature_pvalues(
+        rng.normal(size=(150, 300)),
+        rng.normal(size=150),
+        statistic=statistic,
+        permutations=permutations,
+        random_state=0,
+    )
+    # Of continuous uniform numbers; those of permutations are multiples of 1/200.
+    assert stats.kstest(found.pvalues, "uniform").pvalue > 0.01
+
+
+def test_covariates(rows):
+    X, _ = rows
+    rng = np.random.default_rng(2)
+    frame = pandas.DataFrame(X[:, :3], columns=list("abc"))
+    frame["batch"] = pandas.Categorical(np.array(["p", "q", "r"])[rng.integers(0, 3, 400)])
+    shift = frame["batch"].cat.codes.to_numpy()
+    frame["a"] += shift
+    y = 2.0 * shift + frame["b"].to_numpy() + rng.normal(size=400)
+    assert feature_pvalues(frame, y).pvalues[0] < 1e-6
+    for permutations, how in ((0, "functions of the covariates"), (199, "within 3 strata")):
+        found = feature_pvalues(frame, y, covariates=["batch"], permutations=permutations, random_state=0)
+        assert how in found.adjustment
+        assert found.pvalues[0] > 0.01 and found.pvalues[1] < 0.01 and np.isnan(found.pvalues[3])
+    assert np.isnan(feature_pvalues(frame, y, covariates=[3]).pvalues[3])
+    with pytest.raises(ValueError, match="no column 'batches'"):
+        feature_pvalues(frame, y, covariates=["batches"])
+    with pytest.raises(ValueError, match="no column 12"):
+        feature_pvalues(X, y, covariates=[12])
+    with pytest.raises(ValueError, match="alpha"):
+        feature_pvalues(X, y, alpha=1.0)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        FisherScore(n_features_to_select=2),
+        SelectKBest(k=2),
+        SelectFromModel(LogisticRegression(), max_features=2, threshold=-np.inf),
+        LinearSVC(penalty="l1", dual=False, C=0.01),
+    ],
+)
+def test_stability_of_any_selector(rows, estimator):
+    X, y = rows
+    selector = StabilitySelector(estimator, n_pairs=10, random_state=0).fit(X, y)
+    assert_array_equal(selector.get_support(indices=True), [1, 4])
+    q = selector.frequencies_.sum()
+    assert_allclose([selector.mean_selected_, selector.expected_false_], [q, q**2 / (0.5 * 12)])
+    again = StabilitySelector(estimator, n_pairs=10, random_state=0, n_jobs=2).fit(X, y)
+    assert_array_equal(selector.frequencies_, again.frequencies_)
+    frame = pandas.DataFrame(X)
+    frame.columns = [f"c{j}" for j in range(12)]
+    assert list(selector.fit(frame, y).get_feature_names_out()) == ["c1", "c4"]
+
+
+def test_stability_needs_importances(rows):
+    X, y = rows
+    with pytest.raises(TypeError, match="KNeighborsClassifier has none of"):
+        StabilitySelector(KNeighborsClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="minimum of 10"):
+        StabilitySelector().fit(X[:9], y[:9])
+
+
+@pytest.mark.parametrize(
+    "estimator", [FisherScore(), LogisticRegression(), RandomForestClassifier(n_estimators=50)]
+)
+def test_knockoffs_of_any_estimator(estimator):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(600, 40))
+    y = X[:, :12].sum(axis=1) > 0
+    selector = KnockoffSelector(estimator, 0.2, random_state=0).fit(X, y)
+    found = selector.get_support(indices=True)
+    # The false discovery rate of 0.2 is that of many draws; in single ones it varies by 0.15.
+    assert np.sum(found < 12) >= 8 and np.mean(found >= 12) <= 0.5
+    assert_array_equal(selector.evalues_ > 0, selector.support_)
+    again = KnockoffSelector(estimator, 0.2, random_state=0, n_jobs=2).fit(X, y)
+    assert_array_equal(selector.scores_, again.scores_)
+
+
+def test_knockoffs_say_why_nothing_is_selected(rows):
+    X, y = rows
+    with pytest.warns(UserWarning, match="at least 10 features must stand out"):
+        selector = KnockoffSelector(FisherScore(), random_state=0).fit(X, y)
+    assert not selector.support_.any()
+    with pytest.raises(ValueError, match="could not convert"):
+        KnockoffSelector(FisherScore()).fit(pandas.DataFrame({"a": ["x", "y"] * 20}), [0, 1] * 20)
