@@ -76,7 +76,11 @@ impl NumberFormat {
             return None;
         }
         let value: f64 = plain.parse().ok()?;
-        let value = if self.percent_as_fraction && text.contains('%') { value / 100.0 } else { value };
+        // Shifts the decimal point without a rounding error.
+        let value = match self.percent_as_fraction && text.contains('%') {
+            true => format!("{plain}e-2").parse().unwrap_or(value / 100.0),
+            false => value,
+        };
         let is_negative = inner.is_some() || sign == Some(true);
         value.is_finite().then_some(if is_negative { -value } else { value })
     }
