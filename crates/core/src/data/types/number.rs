@@ -244,8 +244,7 @@ mod tests {
         ] {
             assert_eq!(unit_of(text), Some(unit), "{text}");
         }
-        for text in ["", "12.5", "C00058", "Room 12", "10 Jul 2021", "12:30 PM", "5 green apples", "A", "№ 5"]
-        {
+        for text in ["", "12.5", "C00058", "Room 12", "10 Jul 2021", "5 green apples", "A", "№ 5"] {
             assert_eq!(unit_of(text), None, "{text}");
         }
         assert_eq!(format(Decimal::Point, None, Some("kg")).parse("70.1 kg"), Some(70.1));
