@@ -91,7 +91,10 @@ def prepare(X: Any, run: Any, stacklevel: int = 4, **options: Any) -> PreparedRo
     """
     native = _native.Prepared(native_columns(X), options_json(**options), run)
     if native.skipped is not None:
-        text = f"{native.skipped}. To use such a column, pass an array."
+        text = (
+            f"{native.skipped}. To use an identifier or text, declare its column as categories, for example "
+            'with astype("category") in pandas.'
+        )
         warnings.warn(text, UserWarning, stacklevel=stacklevel)
     for note in native.notes:
         warnings.warn(f"{note}.", UserWarning, stacklevel=stacklevel)
@@ -116,7 +119,17 @@ def warn_of_others(others: list[tuple[str, int]], stacklevel: int) -> None:
 def native_columns(X: Any) -> Iterator[tuple[str, Cells]]:
     """The names and columns of a frame in the form of the native module, one after the other."""
     for place, name in enumerate(frame_names(X)):
-        yield str(name), _cells(_column(X, place, name))
+        try:
+            yield str(name), _cells(_column(X, place, name))
+        except _NestedError as error:
+            raise TypeError(
+                f"column {str(name)!r} has {error}, which cannot be features. Drop it, or put each element "
+                "into a column of its own."
+            ) from None
+
+
+class _NestedError(TypeError):
+    """Cells of a column are lists or the like."""
 
 
 def _column(X: Any, place: int, name: Any) -> Any:
@@ -140,13 +153,34 @@ def array_cells(values: npt.NDArray[Any]) -> Cells:
     if kind == "b":
         return values.astype(np.int64), ["False", "True"], "text"
     if kind in "iu":
-        exact = kind == "i" or values.itemsize < 8 or values.max(initial=0) <= MAX_EXACT
-        return values.astype(np.int64) if exact else [str(value) for value in values.tolist()]
+        return _integers(values)
     if kind == "f":
         return np.asarray(values, dtype=np.float64)
     if kind == "M":
         return _dates(values)
-    return [None if is_missing(cell) else str(cell) for cell in values.tolist()]
+    if kind == "m":
+        return _seconds(values)
+    return _texts(values.tolist())
+
+
+def _integers(values: npt.NDArray[Any], missing: npt.NDArray[np.bool_] | None = None) -> Cells:
+    """Integers, or text if one of them cannot be represented as a float."""
+    if missing is None or not missing.any():
+        if values.dtype.kind == "i" or values.max(initial=0) <= MAX_EXACT:
+            return values.astype(np.int64)
+        return [str(value) for value in values.tolist()]
+    present = values[~missing]
+    if present.max(initial=0) > MAX_EXACT or present.min(initial=0) < -MAX_EXACT:
+        return [None if gone else str(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+    return np.where(missing, np.nan, values.astype(np.float64))
+
+
+def _texts(cells: list[Any]) -> Cells:
+    """The texts of cells of any type."""
+    nested = next((cell for cell in cells if isinstance(cell, list | tuple | dict | set | np.ndarray)), None)
+    if nested is not None:
+        raise _NestedError(f"cells of the type {type(nested).__name__}")
+    return [None if is_missing(cell) else str(cell) for cell in cells]
 
 
 def is_missing(cell: Any) -> bool:
@@ -165,14 +199,22 @@ def _pandas_cells(column: Any) -> Cells:
         return column.cat.codes.to_numpy(dtype=np.int64), levels, _kind(column.cat.ordered)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM":
         return array_cells(column.to_numpy())
+    if isinstance(column.dtype, pd.ArrowDtype):
+        return _arrow_cells(column.array.__arrow_array__())
     if types.is_datetime64_any_dtype(column.dtype):
         naive = column.dt.tz_convert(None) if column.dt.tz is not None else column
         return _dates(naive.to_numpy(dtype="datetime64[us]"))
     if types.is_timedelta64_dtype(column.dtype):
-        return column.dt.total_seconds().to_numpy(dtype=np.float64)
+        return _seconds(column.to_numpy())
+    if types.is_integer_dtype(column.dtype):
+        dtype = np.uint64 if types.is_unsigned_integer_dtype(column.dtype) else np.int64
+        return _integers(column.to_numpy(dtype=dtype, na_value=0), column.isna().to_numpy())
     is_number = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
     if is_number and not types.is_complex_dtype(column.dtype):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype == object:
+        # Not the cells themselves: True and 1 are equal.
+        column = np.array(_texts(column.tolist()), dtype=object)
     codes, texts = pd.factorize(column)
     return codes.astype(np.int64), [str(text) for text in texts], "text"
 
@@ -188,38 +230,55 @@ def _dates(times: npt.NDArray[np.datetime64]) -> Cells:
     return [np.where(np.isnat(times), np.nan, microseconds / DAY)]
 
 
+def _seconds(durations: npt.NDArray[np.timedelta64]) -> npt.NDArray[np.float64]:
+    unit, count = np.datetime_data(durations.dtype)
+    units = {"D": 1 / 86_400, "h": 1 / 3600, "m": 1 / 60, "s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+    seconds = durations.astype(np.int64) * count / units[unit]
+    return np.where(np.isnat(durations), np.nan, seconds)
+
+
 def _polars_cells(column: Any) -> Cells:
     import polars as pl
 
     dtype = column.dtype
-    if dtype == pl.Int64 and not column.null_count():
-        return column.to_numpy()
+    if dtype.is_integer() and dtype not in (pl.Int128, getattr(pl, "UInt128", None)):
+        return _integers(column.fill_null(0).to_numpy(), column.is_null().to_numpy())
+    if dtype.is_integer():
+        return _texts(column.to_list())
     if dtype.is_numeric() or dtype == pl.Null:
         return np.asarray(column.cast(pl.Float64).to_numpy(), dtype=np.float64)
     if dtype == pl.Duration:
-        return np.asarray((column.dt.total_microseconds() / 1e6).cast(pl.Float64).to_numpy())
+        return _seconds(column.to_numpy())
     if dtype in (pl.Date, pl.Datetime):
         return _dates(column.cast(pl.Datetime("us")).to_numpy())
     if dtype in (pl.String, pl.Boolean, pl.Categorical, pl.Enum):
         text = column.cast(pl.String)
-        levels = text.drop_nulls().unique(maintain_order=True)
+        is_enum = dtype == pl.Enum
+        levels = dtype.categories if is_enum else text.drop_nulls().unique(maintain_order=True)
         codes = text.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-        return codes, levels.to_list(), _kind() if dtype in (pl.Categorical, pl.Enum) else "text"
-    return [None if cell is None else str(cell) for cell in column.to_list()]
+        is_category = is_enum or dtype == pl.Categorical
+        return codes, levels.to_list(), _kind(is_enum) if is_category else "text"
+    if dtype.is_nested():
+        raise _NestedError(f"cells of the type {dtype}")
+    return _texts(column.to_list())
 
 
 def _arrow_cells(column: Any) -> Cells:
     import pyarrow as pa
 
     kind = column.type
-    if pa.types.is_int64(kind) and not column.null_count:
-        return column.to_numpy()
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if pa.types.is_integer(kind):
+        missing = np.asarray(column.is_null())
+        return _integers(column.fill_null(0).to_numpy(), missing)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
     if pa.types.is_temporal(kind) and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
-        return _dates(np.asarray(column.cast(pa.timestamp("us")).to_numpy(), dtype="datetime64[us]"))
+        microseconds = column.cast(pa.timestamp("us"), safe=False)
+        return _dates(np.asarray(microseconds.to_numpy(), dtype="datetime64[us]"))
+    if pa.types.is_duration(kind):
+        return _seconds(column.to_numpy())
     if not pa.types.is_nested(kind):
         coded = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
         coded = coded.unify_dictionaries().combine_chunks()
@@ -227,4 +286,4 @@ def _arrow_cells(column: Any) -> Cells:
         levels = [str(level) for level in coded.dictionary.to_pylist()]
         codes = coded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         return codes, levels, _kind(kind.ordered) if pa.types.is_dictionary(kind) else "text"
-    return [None if cell is None else str(cell) for cell in column.to_pylist()]
+    raise _NestedError(f"cells of the type {kind}")

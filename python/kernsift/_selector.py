@@ -49,17 +49,18 @@ class FeatureSelectorMixin(SelectorMixin):
             The selected features, in the order of `X` and with its dtype: float32 stays float32. With
             :meth:`set_output`, each column of a pandas or polars frame keeps its dtype.
         """
+        X = as_frame(X)
         is_polars = type(X).__module__.split(".")[0] == "polars"
         if is_polars and _get_output_config("transform", estimator=self)["dense"] == "polars":
             check_is_fitted(self)
             validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, self.get_support(indices=True).tolist()]
         is_plain = _get_output_config("transform", estimator=self)["dense"] == "default"
-        if is_plain and hasattr(self, "_frame_encoder") and frame_names(frame := as_frame(X)):
+        if is_plain and hasattr(self, "_frame_encoder") and frame_names(X):
             # Missing values of a frame are no error, while those of an array are.
             check_is_fitted(self)
-            validate_data(self, frame, reset=False, skip_check_array=True)
-            return self._transform(check_array(frame, dtype=None, ensure_all_finite="allow-nan"))
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return self._transform(check_array(X, dtype=None, ensure_all_finite="allow-nan"))
         return super().transform(X)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kernsift import _native
-from kernsift._frames import frame_names, native_columns, warn_of_others
+from kernsift._frames import as_frame, frame_names, native_columns, warn_of_others
 from kernsift._html import MAX_BARS, facts_table
 from kernsift._native_data import FloatArray, Settings, checked_array, native_rows, settings
 from kernsift._selected import shortened
@@ -196,13 +196,14 @@ class SavedModel:
 
     def _in_order(self, X: Any) -> Any:
         """The columns of a frame in the order of training; an array unchanged."""
-        names = list(self.feature_names_in_)
+        X, names = as_frame(X), list(self.feature_names_in_)
         if not set(names) <= set(frame_names(X)):
             return X
         # A pyarrow table does not support several names in brackets.
         return X.select(names) if hasattr(X, "column_names") else X[names]
 
     def _columns(self, X: Any) -> list[tuple[str, Any]]:
+        X = as_frame(X)
         if frame_names(X):
             return list(native_columns(X))
         x = np.asarray(X)

@@ -103,7 +103,7 @@ fn set_numbers(dict: &Bound<'_, PyDict>, x: &Rows, target: &Target) -> PyResult<
 pub fn set_column(dict: &Bound<'_, PyDict>, column: Column) -> PyResult<()> {
     match &column.values {
         Values::Numeric(values) => dict.set_item(&column.name, values.to_pyarray(dict.py())),
-        Values::Text { .. } | Values::Date(_) => {
+        Values::Text { .. } | Values::Date(_) | Values::Unsupported { .. } => {
             let cells: Vec<Option<Cow<'_, str>>> = (0..column.len()).map(|row| column.cell(row)).collect();
             dict.set_item(&column.name, cells)
         }

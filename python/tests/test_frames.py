@@ -1,5 +1,6 @@
 """Data frames with categories, booleans, dates, text and missing values."""
 
+import datetime
 import pickle
 import subprocess
 from pathlib import Path
@@ -32,6 +33,7 @@ from kernsift import (
     compare,
     load_model,
 )
+from kernsift._frames import native_columns
 from kernsift._selector import BaseSelector
 
 ROWS = 120
@@ -289,3 +291,74 @@ def test_arrays_are_encoded_like_the_frame():
     assert model.mean_ is None and model.basis_.n_features_in_ == 3
     complete = X.dropna()
     assert_array_equal(model.predict(complete.to_numpy()), model.predict(complete))
+
+
+#: Integers that a float cannot tell apart.
+LARGE = [2**53 + 1, None, 2**53 + 2]
+TEXTS = [None if value is None else str(value) for value in LARGE]
+SECONDS = [datetime.timedelta(seconds=1, milliseconds=500), None, datetime.timedelta(days=1)]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pandas.DataFrame({"x": pandas.array(LARGE, dtype="Int64")}),
+        pandas.DataFrame({"x": pandas.array(LARGE, dtype="UInt64")}),
+        pandas.DataFrame({"x": pandas.Series(LARGE, dtype=pandas.ArrowDtype(pyarrow.int64()))}),
+        polars.DataFrame({"x": LARGE}),
+        polars.DataFrame({"x": polars.Series(LARGE, dtype=polars.UInt64)}),
+        pyarrow.table({"x": pyarrow.array(LARGE)}),
+        pyarrow.table({"x": pyarrow.array(LARGE, pyarrow.uint64())}),
+    ],
+)
+def test_large_integers_are_text(made):
+    assert list(native_columns(made)) == [("x", TEXTS)]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        pandas.DataFrame({"x": pandas.Series(SECONDS)}),
+        polars.DataFrame({"x": SECONDS}),
+        pyarrow.table({"x": pyarrow.array(SECONDS, pyarrow.duration("ns"))}),
+    ],
+)
+def test_durations_are_seconds(made):
+    ((_, cells),) = native_columns(made)
+    assert_array_equal(cells, [1.5, np.nan, 86_400.0])
+
+
+def test_times_with_nanoseconds_and_dates_of_arrow_types():
+    times = pyarrow.table({"x": pyarrow.array([0, None, 86_400 * 10**9 + 1], pyarrow.timestamp("ns"))})
+    ((_, [days]),) = native_columns(times)
+    assert_allclose(days, [0, np.nan, 1])
+    dates = pandas.Series([datetime.date(1970, 1, 2), None], dtype=pandas.ArrowDtype(pyarrow.date32()))
+    ((_, [days]),) = native_columns(pandas.DataFrame({"x": dates}))
+    assert_array_equal(days, [1, np.nan])
+
+
+def test_cells_of_several_types_are_different_texts():
+    ((_, (codes, texts, kind)),) = native_columns(pandas.DataFrame({"x": [True, 1, 1.0, None]}))
+    assert (codes.tolist(), texts, kind) == ([0, 1, 2, -1], ["True", "1", "1.0"], "text")
+
+
+def test_an_enum_of_polars_is_ordered():
+    sizes = polars.Series(["large", None, "small"], dtype=polars.Enum(["small", "middle", "large"]))
+    ((_, (codes, texts, kind)),) = native_columns(polars.DataFrame({"x": sizes}))
+    assert (codes.tolist(), texts, kind) == ([2, -1, 0], ["small", "middle", "large"], "ordered")
+
+
+@pytest.mark.parametrize("make", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+def test_a_column_of_lists_is_named(make):
+    made = make({"size": [1.5, 2.5], "parts": [[1, 2], [3]]})
+    with pytest.raises(TypeError, match="column 'parts' has cells of the type"):
+        list(native_columns(made))
+
+
+def test_objects_with_the_arrow_interface_are_transformed_like_frames():
+    X, y = frame()
+    X = X.drop(columns="grade")
+    table = pyarrow.Table.from_pandas(X, preserve_index=False)
+    for estimator in (FisherScore(3), KOBL(n_components=2)):
+        fitted = estimator.fit(Capsule(table), y)
+        assert_array_equal(fitted.transform(Capsule(table)), fitted.transform(table))

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kernsift
-from kernsift import FisherScore, ReliefF, compare, load_model
+from kernsift import AutoSelector, FisherScore, ReliefF, compare, load_model
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "target/debug/kernsift"
@@ -27,7 +27,8 @@ READING = {
     "category_numbers": {"dtype": {"postcode": "category"}},
 }
 #: Their options set columns aside, which Python does by dropping them, or say how to read numbers.
-ONLY_COMMAND_LINE = ["options", "ordered", "decimal_mixed", "decimal_option"]
+#: In Python, the rows with text in a continuous target have to be dropped before.
+ONLY_COMMAND_LINE = ["stray_target", "options", "ordered", "decimal_mixed", "decimal_option"]
 TABLES = sorted(
     path for path in (ROOT / "crates/cli/tests/messy").glob("*.csv") if path.stem not in ONLY_COMMAND_LINE
 )
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason="the command line i
 
 def read(path):
     """The table as users read it, with the spellings of missing values that pandas does not know."""
-    options = {"na_values": ["?", "-"], **READING.get(path.stem, {})}
+    options = {"na_values": ["?", "-", "#DIV/0!", "#VALUE!"], **READING.get(path.stem, {})}
     if path.stem in AS_TEXT:
         options["dtype"] = str
     # The command line has another name for a column without one.
@@ -103,6 +104,16 @@ def test_select_and_apply(path, method, tmp_path):
     pandas.testing.assert_frame_equal(by_estimator, rows[by_estimator.columns])
     by_model = pandas.DataFrame(load_model(model).transform(rows), columns=answer["selected"])
     assert by_model.shape == (4, len(answer["selected"]))
+
+
+@pytest.mark.parametrize("name", ["customers", "integer_target", "units", "leakage"])
+def test_automatic_selection(name):
+    path = next(path for path in TABLES if path.stem == name)
+    answer = command("select", path, "--json")
+    kept = read(path)
+    target = answer["data"]["target"]
+    fitted = AutoSelector(random_state=0).fit(kept.drop(columns=target), kept[target])
+    assert sorted(fitted.get_feature_names_out()) == sorted(answer["selected"])
 
 
 @pytest.mark.parametrize("path", TABLES, ids=NAMES)

@@ -17,9 +17,12 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// An error of the library with advice.
-    pub fn advised(error: &Error, advice: &str) -> Self {
-        Self::Input(format!("{error}. {advice}"))
+    /// An error of the library, with the advice that a command gives where its options differ from those of others.
+    pub fn with_advice(error: &Error, advice: fn(&Error) -> Option<&'static str>) -> Self {
+        match error.is_interrupted() {
+            true => Self::Interrupted,
+            false => Self::Input(with_advice(error, advice)),
+        }
     }
 
     /// An error of a selection, with the number of features named as the option `-k`.
@@ -52,23 +55,23 @@ impl From<Error> for Failure {
             Error::Io { source, path } if source.kind() == ErrorKind::NotFound => {
                 Self::Input(format!("{error}{}", instead_of(path)))
             }
-            _ => Self::Input(with_advice(&error)),
+            _ => Self::Input(with_advice(&error, advice)),
         }
     }
 }
 
 /// The message of an error, with advice in terms of options.
-fn with_advice(error: &Error) -> String {
+fn with_advice(error: &Error, advice: fn(&Error) -> Option<&'static str>) -> String {
     match error {
         Error::Memory { .. } => error.to_string().replace("raise the memory limit", "raise --memory-limit"),
         Error::Parse { .. } => error
             .to_string()
             .replace("give the format", "pass --format")
             .replace("Name the id column", "Name the id column, which both files need, with --id"),
-        Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source)),
+        Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source, advice)),
         Error::Several(problems) => {
             let lines: String =
-                problems.iter().map(|problem| format!("\n  {}", with_advice(problem))).collect();
+                problems.iter().map(|problem| format!("\n  {}", with_advice(problem, advice))).collect();
             format!("{} problems:{lines}", problems.len())
         }
         _ => advice(error).map_or_else(|| error.to_string(), |advice| format!("{error}. {advice}")),
@@ -148,7 +151,8 @@ mod tests {
             .chain(command.get_arguments())
             .filter_map(|option| Some(format!("--{}", option.get_long()?)))
             .collect();
-        let messages: Vec<String> = kernsift::error::examples().iter().map(with_advice).collect();
+        let messages: Vec<String> =
+            kernsift::error::examples().iter().map(|error| with_advice(error, advice)).collect();
         let named: Vec<&str> =
             messages.iter().flat_map(|m| m.split([' ', ',', '.'])).filter(|w| w.starts_with("--")).collect();
         assert!(named.len() >= 10, "{named:?}");

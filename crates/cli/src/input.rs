@@ -26,13 +26,13 @@ pub struct Loaded {
     /// The target column with its original values, for output.
     pub target: Option<Column>,
     missing: Missing,
-    labels: Option<PathBuf>,
+    files: Vec<PathBuf>,
 }
 
 impl Loaded {
     /// The files that were read.
     pub fn files(&self) -> Vec<&Path> {
-        std::iter::once(Path::new(&self.name)).chain(self.labels.as_deref()).collect()
+        self.files.iter().map(PathBuf::as_path).collect()
     }
 
     /// Writes some columns with their original values, and the target.
@@ -230,8 +230,8 @@ fn loaded(
     }
     let target =
         prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
-    let labels = args.reading.labels.clone();
-    Loaded { name: args.data.clone(), prepared, table: None, target, missing, labels }
+    let files = args.reading.files(&args.data).into_iter().map(Path::to_owned).collect();
+    Loaded { name: args.data.clone(), prepared, table: None, target, missing, files }
 }
 
 /// Reads a table for its account.
@@ -264,7 +264,11 @@ fn inform(account: &Account, notes: &[String], target_type: TargetType, console:
         // The core does not know the names of options.
         let text = text.replace("before the target, exclude it", "before the target, pass --exclude");
         let is_about_decimals = text.contains("thousands or decimals") || text.contains("has a decimal ");
-        let option = if is_about_decimals { " (see --decimal)" } else { "" };
+        let option = match () {
+            () if is_about_decimals => " (see --decimal)",
+            () if text.contains(": mostly numbers; ") => " (see --na-values and --type)",
+            () => "",
+        };
         console.warn(&format!("{text}{option}"));
     }
 }

@@ -2,6 +2,7 @@
 
 use kernsift::Context;
 use kernsift::data::{Classes, Dataset, Encoding, FeatureType, Target};
+use kernsift::interactions::InteractionScreen;
 use kernsift::internals::Rng;
 use kernsift::select::{FeatureCount, Selector, SelectorMethod, Step, SvmRfe};
 use ndarray::Array2;
@@ -116,4 +117,17 @@ fn svm_rfe_keeps_informative_features_longest() {
     let mut best = found.unwrap().order[..3].to_vec();
     best.sort_unstable();
     assert_eq!(best, [LINEAR, WIDE, NARROW]);
+}
+
+/// The screen removes the effects of single features and finds the number whose effect depends on a category.
+#[test]
+fn the_interaction_of_a_number_and_a_category_is_the_first_pair() {
+    for (seed, continuous) in [(1, false), (2, false), (1, true), (2, true)] {
+        let data = planted(1000, seed, continuous);
+        let found = InteractionScreen::default().run(&data, &Context::default()).unwrap();
+        assert_eq!(found.significant_features(), [SWITCHED, SWITCH], "seed {seed}");
+        let mut effects = found.main_effects.clone();
+        effects.sort_unstable();
+        assert_eq!(effects, [LINEAR, QUADRATIC, WIDE, NARROW], "seed {seed}");
+    }
 }

@@ -4,7 +4,7 @@ use super::values::{character, choice};
 use clap::Args;
 use kernsift::data::read::{Format, ReadOptions};
 use kernsift::data::{Decimal, Recipe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// How tables are read.
 #[derive(Args)]
@@ -77,6 +77,11 @@ impl ReadArgs {
     /// The library's options for the file of labels.
     pub fn label_options(&self, decimal: Option<Decimal>) -> ReadOptions {
         ReadOptions { na_values: self.na_values.clone(), decimal, ..ReadOptions::default() }
+    }
+
+    /// The files that are read for a table, which no output may overwrite.
+    pub fn files<'a>(&'a self, data: &'a str) -> Vec<&'a Path> {
+        std::iter::once(Path::new(data)).chain(self.labels.as_deref()).collect()
     }
 
     /// An option that is given and has an effect on files only.

@@ -34,7 +34,7 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let table = read(&args.data, source(args, &model), ctx, console)?;
     let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
     if let Some(path) = &args.out {
-        check_outputs(&[("--out", Some(path))], &[Path::new(&args.data), &args.model])?;
+        check_outputs(&[("--out", Some(path))], &inputs(args))?;
         check_table(path, target.as_slice())?;
     }
     let in_file = |error: Error| advised(error, Path::new(&args.data));
@@ -64,6 +64,12 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     Ok(())
 }
 
+/// The files that are read.
+fn inputs(args: &ApplyArgs) -> Vec<&Path> {
+    let files = args.reading.files(&args.data).into_iter();
+    files.chain([args.model.as_path()]).chain(args.against.as_deref().map(Path::new)).collect()
+}
+
 /// How tables are read: with the decimal separator of the training table.
 fn source<'a>(args: &'a ApplyArgs, model: &Model) -> Source<'a> {
     let decimal = model.recipe.as_ref().and_then(Recipe::decimal);
@@ -87,8 +93,7 @@ fn load(args: &ApplyArgs) -> Result<Model, Failure> {
 fn similarities(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let against = args.against.as_deref();
     if let Some(path) = &args.out {
-        let inputs = [Path::new(&args.data), &args.model].into_iter().chain(against.map(Path::new));
-        check_outputs(&[("--out", Some(path))], &inputs.collect::<Vec<_>>())?;
+        check_outputs(&[("--out", Some(path))], &inputs(args))?;
         check_table(path, &[])?;
     }
     let rows_of = |name: &str| -> Result<_, Failure> {
@@ -122,12 +127,12 @@ fn prediction(codes: &[usize], classes: &[String]) -> Column {
 
 /// Missing values and text are handled as in training, so the advice concerns the values and the training.
 fn advised(error: Error, path: &Path) -> Failure {
-    let advice = match error {
+    Failure::with_advice(&error.in_file(path), |error| match error {
         Error::MissingValue { .. } | Error::MissingUnsupported { .. } | Error::NoCompleteRows => {
-            "Fill in the value, or train the model with --missing auto, drop, mean or median."
+            Some("Fill in the value, or train the model with --missing auto, drop, mean or median.")
         }
-        Error::NotNumeric { .. } => "Correct the value: the column was numeric in training.",
-        other => return other.in_file(path).into(),
-    };
-    Failure::advised(&error.in_file(path), advice)
+        Error::NotNumeric { .. } => Some("Correct the value: the column was numeric in training."),
+        Error::NotOfType { .. } => Some("Correct the value: the column had this type in training."),
+        _ => None,
+    })
 }

@@ -9,7 +9,6 @@ use crate::output::{listing, number, print, print_json};
 use kernsift::Context;
 use kernsift::data::{Account, Action, ColumnAccount, Scalar};
 use kernsift_report::inspect_page;
-use std::path::Path;
 
 /// Columns that are listed, unless the user asks for all with `-v`.
 const SHOWN: usize = 50;
@@ -19,7 +18,7 @@ const MAX_LEVELS: usize = 20;
 /// Prints what is in a table and what is done with each column.
 pub fn run(args: &InspectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let data = &args.table.data;
-    check_outputs(&[("--report", args.report.as_deref())], &[Path::new(data)])?;
+    check_outputs(&[("--report", args.report.as_deref())], &args.table.reading.files(data))?;
     let account = account(&args.table, ctx, console)?;
     if args.json {
         let mut record = serde_json::to_value(&account)?;
@@ -92,7 +91,7 @@ fn values(column: &ColumnAccount) -> String {
 
 fn scalar(value: &Scalar) -> String {
     match value {
-        Scalar::Number(value) if value.fract() == 0.0 && value.abs() < 1e6 => value.to_string(),
+        Scalar::Number(value) if value.fract() == 0.0 && value.abs() < 1e12 => value.to_string(),
         Scalar::Number(value) => number(*value),
         Scalar::Date(text) => text.clone(),
     }

@@ -34,16 +34,27 @@ fn date(days: i64) -> (i64, u32, u32) {
     (year + i64::from(month <= 2), month as u32, day as u32)
 }
 
-/// A date, as days since 1970-01-01, in ISO 8601 form, with the time of day to the second unless it is midnight.
+/// A date, as days since 1970-01-01, in ISO 8601 form, with the time of day unless it is midnight. Seconds have as many
+/// digits, up to six, as it takes to give the same days.
 pub fn text(days: f64) -> String {
-    let seconds = (days * DAY).round() as i64;
+    // The error of a sum of days and a fraction of a day.
+    let tolerance = 2.0 * f64::EPSILON * days.abs().max(1.0) * DAY;
+    let is_close = |digits: &usize| {
+        let scale = 10f64.powi(*digits as i32);
+        ((days * DAY * scale).round() / scale - days * DAY).abs() <= tolerance
+    };
+    let digits = (0..6).find(is_close).unwrap_or(6);
+    let scale = 10i64.pow(digits as u32);
+    let units = (days * DAY * scale as f64).round() as i64;
+    let (seconds, fraction) = (units.div_euclid(scale), units.rem_euclid(scale));
     let (whole, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = date(whole);
     let date = format!("{year:04}-{month:02}-{day:02}");
-    if rest == 0 {
+    if rest == 0 && fraction == 0 {
         return date;
     }
-    format!("{date}T{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+    let fraction = if digits == 0 { String::new() } else { format!(".{fraction:0digits$}") };
+    format!("{date}T{:02}:{:02}:{:02}{fraction}", rest / 3600, rest / 60 % 60, rest % 60)
 }
 
 #[cfg(test)]
@@ -63,6 +74,12 @@ mod tests {
         assert_eq!(text(0.0), "1970-01-01");
         assert_eq!(text(19_782.5), "2024-02-29T12:00:00");
         assert_eq!(text(-0.25), "1969-12-31T18:00:00");
+        assert_eq!(text(18_825.0 + 45_000.137 / DAY), "2021-07-17T12:30:00.137");
+        assert_eq!(text(18_825.0 + 0.000_25 / DAY), "2021-07-17T00:00:00.00025");
+        for second in 0..100_000 {
+            let days = 18_825.0 + f64::from(second) * 0.864_01 / DAY;
+            assert!(text(days).len() <= "2021-07-17T00:00:00.12345".len(), "{}", text(days));
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use super::date;
 use super::sparse::SparseRows;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shorten};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A table before preprocessing.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +45,13 @@ pub enum Values {
     },
     /// Dates and times: days since 1970-01-01, with a fraction for the time of day; NaN where a value is missing.
     Date(Vec<f64>),
+    /// Cells of a type that is not supported, such as lists; the column cannot be used.
+    Unsupported {
+        /// Number of rows.
+        rows: usize,
+        /// Why, such as `cells of the type list<int64> are not supported`.
+        why: String,
+    },
 }
 
 /// The code of a missing value in a text column.
@@ -77,6 +84,7 @@ impl Column {
         match &self.values {
             Values::Numeric(v) | Values::Date(v) => v.len(),
             Values::Text { codes, .. } => codes.len(),
+            Values::Unsupported { rows, .. } => *rows,
         }
     }
 
@@ -90,6 +98,7 @@ impl Column {
         match &self.values {
             Values::Numeric(v) | Values::Date(v) => v[row].is_nan(),
             Values::Text { codes, .. } => codes[row] == MISSING,
+            Values::Unsupported { .. } => true,
         }
     }
 
@@ -101,6 +110,7 @@ impl Column {
             Values::Numeric(v) => Some(Cow::Owned((v[row] + 0.0).to_string())),
             Values::Text { codes, .. } if codes[row] == MISSING => None,
             Values::Text { codes, levels } => Some(Cow::Borrowed(&levels[codes[row] as usize])),
+            Values::Unsupported { .. } => None,
             Values::Date(v) if v[row].is_nan() => None,
             Values::Date(v) => Some(Cow::Owned(date::text(v[row]))),
         }
@@ -111,7 +121,7 @@ impl Column {
     pub fn numbers(&self) -> Option<Cow<'_, [f64]>> {
         match &self.values {
             Values::Numeric(v) => Some(Cow::Borrowed(v)),
-            Values::Date(_) => None,
+            Values::Date(_) | Values::Unsupported { .. } => None,
             Values::Text { codes, levels } => {
                 let numbers: Vec<f64> = levels.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?;
                 let number = |&code: &u32| if code == MISSING { f64::NAN } else { numbers[code as usize] };
@@ -133,7 +143,7 @@ impl Column {
                 let cell = |&code: &u32| levels.get(code as usize).filter(|text| !texts.contains(text));
                 return Self::text(self.name, codes.iter().map(|code| cell(code).map(String::as_str)));
             }
-            dates @ Values::Date(_) => dates,
+            other @ (Values::Date(_) | Values::Unsupported { .. }) => other,
         };
         Self { name: self.name, values }
     }
@@ -143,6 +153,7 @@ impl Column {
         let values = match &self.values {
             Values::Numeric(v) => Values::Numeric(keep.iter().map(|&i| v[i]).collect()),
             Values::Date(v) => Values::Date(keep.iter().map(|&i| v[i]).collect()),
+            Values::Unsupported { why, .. } => Values::Unsupported { rows: keep.len(), why: why.clone() },
             Values::Text { codes, levels } => {
                 Values::Text { codes: keep.iter().map(|&i| codes[i]).collect(), levels: levels.clone() }
             }
@@ -198,6 +209,34 @@ impl Table {
     }
 }
 
+/// Makes names unique: a name that occurs again gets a number, as in pandas: `x`, `x.1`, `x.2`. Warns about each.
+#[cfg(feature = "io")]
+pub(crate) fn unique_names(names: &mut [String], warnings: &mut Vec<String>) {
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    let mut first: HashMap<String, (usize, usize)> = HashMap::new();
+    for (at, name) in names.iter_mut().enumerate() {
+        let Some((before, n)) = first.get_mut(name) else {
+            first.insert(name.clone(), (at, 0));
+            continue;
+        };
+        let unique = loop {
+            *n += 1;
+            let next = format!("{name}.{n}");
+            if taken.insert(next.clone()) {
+                break next;
+            }
+        };
+        warnings.push(format!(
+            "column {} and column {} are both named '{}'; the second one is called '{}' here",
+            *before + 1,
+            at + 1,
+            shorten(name),
+            shorten(&unique)
+        ));
+        *name = unique;
+    }
+}
+
 /// Returns an error if a name occurs twice.
 pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
@@ -248,6 +287,18 @@ mod tests {
         };
         assert!(!columns[0].is_missing(0) && columns[0].is_missing(1));
         assert_eq!(columns[1], Column::text("b", [None, Some("x")].into_iter()));
+    }
+
+    #[test]
+    fn repeated_names_get_numbers() {
+        let mut names = ["x", "y", "x", "x.1", "x"].map(str::to_owned);
+        let mut warnings = vec![];
+        unique_names(&mut names, &mut warnings);
+        assert_eq!(names, ["x", "y", "x.2", "x.1", "x.3"]);
+        assert_eq!(
+            warnings[0],
+            "column 1 and column 3 are both named 'x'; the second one is called 'x.2' here"
+        );
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(crate) fn reason_to_skip(
     missing: Missing,
 ) -> Option<Skip> {
     let skip = |action, kind, reason: &str| Some(Skip { action, kind, reason: reason.to_owned() });
+    if let Some(why) = statistics.unsupported {
+        return skip(Action::Skipped, None, why);
+    }
     if statistics.n_present == 0 {
         return skip(Action::Skipped, None, "all values are missing");
     }
@@ -68,11 +71,16 @@ fn is_id(name: &str, place: usize, kind: &ColumnType, statistics: &Statistics) -
     let n = statistics.n_present;
     let is_unique = || statistics.n_distinct() == n && n > 1;
     let is_nearly_unique = || n >= MIN_ID_ROWS && statistics.n_distinct() as f64 >= ID_FRACTION * n as f64;
-    let named = names_rows(name) || place == 0 && is_unnamed(name);
+    let is_unnamed = place == 0 && is_unnamed(name);
+    // A table with features in rows has the ids of samples in this column.
+    let named = names_rows(name) || is_unnamed || place == 0 && name.eq_ignore_ascii_case("sample");
     match kind {
-        ColumnType::Category => is_nearly_unique() || named && is_unique(),
+        ColumnType::Category => is_nearly_unique() && !statistics.is_mostly_numbers || named && is_unique(),
         ColumnType::Number if statistics.is_integer => {
-            statistics.counts_rows && is_nearly_unique() || named && is_unique()
+            statistics.counts_rows && is_nearly_unique()
+                || named && is_unique()
+                || is_unnamed && statistics.counts_repeatedly()
+                || numbers_rows(name) && n >= MIN_ID_ROWS && statistics.is_increasing()
         }
         _ => false,
     }
@@ -93,6 +101,13 @@ fn names_rows(name: &str) -> bool {
     first.is_some_and(|word| NAMES.contains(&word) && last.is_none())
         || last.is_some_and(|word| NAMES[..5].contains(&word))
         || ends.is_some_and(|start| start.ends_with(|c: char| c.is_lowercase()))
+}
+
+/// Whether a name says that a column may number the rows: `order_no`, `Sample Nr`, `number`.
+fn numbers_rows(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let last = lower.rsplit(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    last.is_some_and(|word| ["no", "nr", "num", "number"].contains(&word))
 }
 
 #[cfg(test)]
@@ -119,6 +134,7 @@ mod tests {
         ] {
             assert!(!names_rows(name), "{name}");
         }
+        assert!(numbers_rows("order_no") && numbers_rows("Sample Nr.") && !numbers_rows("time"));
         assert!(is_unnamed("Unnamed: 0") && is_unnamed("unnamed_1") && !is_unnamed("name"));
     }
 }

@@ -26,6 +26,10 @@ pub(crate) struct Statistics<'a> {
     pub(crate) is_integer: bool,
     /// Whether each value is its predecessor plus 1, or each is its predecessor minus 1.
     pub(crate) counts_rows: bool,
+    /// Whether it is a category of which at least half of the cells are numbers.
+    pub(crate) is_mostly_numbers: bool,
+    /// Why the column cannot be read.
+    pub(crate) unsupported: Option<&'a str>,
     /// The mean number of characters and of words.
     pub(crate) length: (f64, f64),
     pub(crate) fingerprint: Fingerprint,
@@ -33,7 +37,7 @@ pub(crate) struct Statistics<'a> {
 
 impl<'a> Statistics<'a> {
     /// Statistics of the values that `parsing` reads from a column.
-    pub(crate) fn of(column: &Column, values: &'a [f64], parsing: &Parsing) -> Self {
+    pub(crate) fn of(column: &'a Column, values: &'a [f64], parsing: &Parsing) -> Self {
         let present = || values.iter().filter(|v| !v.is_nan());
         let n_present = present().count();
         let counts_by = |step: f64| values.windows(2).all(|pair| pair[1] - pair[0] == step);
@@ -45,9 +49,24 @@ impl<'a> Statistics<'a> {
             is_constant: present().next().is_some_and(|first| present().all(|v| v == first)),
             is_integer: present().all(|v| v.fract() == 0.0),
             counts_rows: counts_by(1.0) || counts_by(-1.0),
+            is_mostly_numbers: false,
+            unsupported: match &column.values {
+                Values::Unsupported { why, .. } => Some(why),
+                _ => None,
+            },
             length: length(column),
             fingerprint: Fingerprint::of(values, parsing),
         }
+    }
+
+    /// Whether each value is its predecessor plus 1, or the first value again: the index of tables one below the other.
+    pub(crate) fn counts_repeatedly(&self) -> bool {
+        self.values.windows(2).all(|pair| pair[1] - pair[0] == 1.0 || pair[1] == self.values[0])
+    }
+
+    /// Whether each value is larger than its predecessor.
+    pub(crate) fn is_increasing(&self) -> bool {
+        self.values.windows(2).all(|pair| pair[0] < pair[1])
     }
 
     /// The number of distinct values. It sorts them, which takes longer than all other statistics.

@@ -7,7 +7,7 @@ use crate::data::inspect::{Account, Action, ColumnAccount};
 use crate::data::table::{Column, Table};
 use crate::data::target::Target;
 use crate::data::types::{ColumnType, Inferred, Parsing, infer, of_type};
-use crate::error::{Error, Result, shorten};
+use crate::error::{Error, Result};
 use std::collections::HashMap;
 
 /// Columns with categories that the training table does not have, and their numbers of rows.
@@ -19,19 +19,17 @@ impl Prepare {
     pub fn apply(&self, recipe: &Recipe, table: &Table) -> Result<(Prepared, Others)> {
         let like = Self { missing: recipe.missing, ..self.clone() };
         let column = like.target_like(recipe, table)?;
-        let mut problems = vec![];
-        let rows = like.rows_with_target(column, table.n_rows(), &mut problems);
-        if let (Some(column), true) = (column, rows.is_empty()) {
-            let name = shorten(&column.name);
-            return Err(Error::parse(format!("every value of the target '{name}' is missing")));
-        }
-        Error::all(problems)?;
         let parsing = match column {
             Some(column) if recipe.target.as_ref() != Some(&column.name) => {
-                like.reading(None).parsing(column, &rows)?
+                like.reading(None).parsing(column, &target::rows_present(column, None)?)?
             }
             _ => recipe.target_parsing.clone(),
         };
+        let rows = match column {
+            None => (0..table.n_rows()).collect(),
+            Some(column) => target::rows_present(column, parsing.as_ref())?,
+        };
+        column.map_or(Ok(()), |column| like.check_rows(&rows, column))?;
         let read = |rows: &[usize]| match column {
             None => Ok(Target::None),
             Some(column) => target::read(column, parsing.as_ref(), rows),

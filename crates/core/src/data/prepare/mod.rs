@@ -21,7 +21,7 @@ pub use target::{read_target, target_type};
 use super::dataset::Dataset;
 use super::inspect::{Account, Action, ColumnAccount, leaks};
 use super::sparse::SparseRows;
-use super::table::{Column, Table};
+use super::table::{Column, Table, Values};
 use super::target::Target;
 use super::types::{ColumnType, Parsing, contradiction};
 use crate::error::{Error, Result, shorten};
@@ -149,10 +149,10 @@ impl Prepare {
             ));
         }
         let n = columns.first().map_or(0, Column::len);
-        let rows = self.rows_with_target(at.map(|at| &columns[at]), n, &mut problems);
         let mut choices = choices.to_vec();
-        let contradictions = self.contradictions(columns, &choices);
         let target_kind = at.and_then(|at| choices[at].kind);
+        let rows = self.rows_with_target(at.map(|at| &columns[at]), target_kind, n, &mut problems);
+        let contradictions = self.contradictions(columns, &choices);
         if let Some(at) = at
             && choices[at].kind.is_none()
             && self.reading(None).is_class(&columns[at], &rows)
@@ -183,13 +183,15 @@ impl Prepare {
         };
         let mut used = vec![];
         for (column, studied) in columns.iter().zip(studied) {
+            if matches!(studied.account.action, Action::Feature | Action::Target) {
+                plan.account.warnings.extend(studied.warnings);
+            }
             if studied.account.action == Action::Feature {
                 used.push(column);
                 let name = column.name.clone();
                 plan.recipe.columns.push(ColumnRecipe { name, parsing: studied.parsing });
             }
             plan.account.columns.push(studied.account);
-            plan.account.warnings.extend(studied.warnings);
         }
         Ok(Plan { source: Source::Dense(used), ..plan })
     }
@@ -210,7 +212,7 @@ impl Prepare {
         choices: &[Choice],
         mut problems: Vec<Error>,
     ) -> Result<Plan<'a>> {
-        let rows = self.rows_with_target(target, x.n_rows(), &mut problems);
+        let rows = self.rows_with_target(target, None, x.n_rows(), &mut problems);
         Error::all(problems)?;
         let account = sparse_account(names, x, target, choices, self.missing);
         let is_feature = |&j: &usize| account.columns[j].action == Action::Feature;
@@ -235,17 +237,46 @@ impl Prepare {
         Reading { target_type: self.target_type, kind, decimal: self.columns.decimal }
     }
 
-    /// The rows in which the target is not missing.
-    fn rows_with_target(&self, target: Option<&Column>, n: usize, problems: &mut Vec<Error>) -> Vec<usize> {
+    /// The rows in which the target is not missing, given the type that the user chose for its column.
+    fn rows_with_target(
+        &self,
+        target: Option<&Column>,
+        kind: Option<&ColumnType>,
+        n: usize,
+        problems: &mut Vec<Error>,
+    ) -> Vec<usize> {
         let Some(column) = target else { return (0..n).collect() };
-        let rows: Vec<usize> = (0..n).filter(|&row| !column.is_missing(row)).collect();
-        match (0..n).find(|&row| column.is_missing(row)) {
-            Some(row) if self.missing == Missing::Error || rows.is_empty() => {
-                problems.push(Error::MissingValue { row: row + 1, column: column.name.clone() });
+        let rows = target::rows_present(column, None).and_then(|rows| match rows.is_empty() {
+            true => Ok(rows),
+            false => target::rows_present(column, self.reading(kind).parsing(column, &rows)?.as_ref()),
+        });
+        match rows {
+            Ok(rows) => {
+                problems.extend(self.check_rows(&rows, column).err());
+                rows
             }
-            _ => {}
+            Err(problem) => {
+                // A type that the user chose is checked with those of the other columns.
+                problems.extend(Some(problem).filter(|_| kind.is_none()));
+                vec![]
+            }
         }
-        rows
+    }
+
+    /// Returns an error if the target is missing in all rows, or in some if missing values are errors.
+    fn check_rows(&self, rows: &[usize], target: &Column) -> Result<()> {
+        let name = shorten(&target.name);
+        match &target.values {
+            Values::Unsupported { why, .. } => Err(Error::parse(format!("the target '{name}': {why}"))),
+            _ if rows.is_empty() => {
+                Err(Error::parse(format!("every value of the target '{name}' is missing")))
+            }
+            _ if self.missing == Missing::Error && rows.len() < target.len() => {
+                let first = (0..).zip(rows).position(|(row, &kept)| row != kept).unwrap_or(rows.len());
+                Err(Error::MissingValue { row: first + 1, column: target.name.clone() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Remarks about dropped rows and rare classes.

@@ -88,9 +88,10 @@ pub(super) fn describe(
     with_details: bool,
     decide: impl FnOnce(&mut Studied, &Statistics),
 ) -> Result<Studied> {
-    let Inferred { kind, parsing, warnings, .. } = inferred;
+    let Inferred { kind, parsing, warnings, is_mostly_numbers, .. } = inferred;
     let parsed = parsing.read(column)?;
-    let statistics = Statistics::of(column, &parsed.values, &parsing);
+    let mut statistics = Statistics::of(column, &parsed.values, &parsing);
+    statistics.is_mostly_numbers = is_mostly_numbers;
     let details =
         if with_details { Details::of(&parsed.values, &parsing, &kind) } else { Details::default() };
     let account = ColumnAccount {
@@ -130,7 +131,7 @@ fn decide(studied: &mut Studied, statistics: &Statistics, place: usize, choice: 
         return;
     }
     studied.is_included = choice.include;
-    if choice.include {
+    if choice.include && statistics.unsupported.is_none() {
         return;
     }
     if let Some(skip) =

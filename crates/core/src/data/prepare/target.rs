@@ -146,10 +146,27 @@ impl Reading<'_> {
     }
 }
 
+/// The rows in which a target is neither missing nor infinite. With a parsing, text that counts as missing is missing.
+pub(super) fn rows_present(column: &Column, parsing: Option<&Parsing>) -> Result<Vec<usize>> {
+    let infinite =
+        |row: usize| matches!(&column.values, Values::Numeric(values) if values[row].is_infinite());
+    let mut rows: Vec<usize> =
+        (0..column.len()).filter(|&row| !column.is_missing(row) && !infinite(row)).collect();
+    if let Some(parsing) = parsing {
+        let values = parsing.read(column)?.values;
+        rows.retain(|&row| !values[row].is_nan());
+    }
+    Ok(rows)
+}
+
 /// The target of these rows, in which it is not missing; classes without a parsing.
 pub(super) fn read(column: &Column, parsing: Option<&Parsing>, rows: &[usize]) -> Result<Target> {
     let Some(parsing) = parsing else { return Ok(Target::Classes(classes(column, rows))) };
     let values = parsing.read(column)?.values;
+    if let Some(&row) = rows.iter().find(|&&row| values[row].is_nan()) {
+        let text = shorten(&column.cell(row).unwrap_or_default());
+        return Err(Error::NotNumeric { row: row + 1, column: column.name.clone(), text });
+    }
     Ok(Target::Continuous(rows.iter().map(|&i| values[i]).collect()))
 }
 
@@ -159,6 +176,7 @@ fn classes(column: &Column, rows: &[usize]) -> Classes {
     let key = |row: usize| match &column.values {
         Values::Numeric(values) | Values::Date(values) => (values[row] + 0.0).to_bits(),
         Values::Text { codes, .. } => u64::from(codes[row]),
+        Values::Unsupported { .. } => 0,
     };
     let mut first_rows: HashMap<u64, usize> = HashMap::new();
     for &row in rows {

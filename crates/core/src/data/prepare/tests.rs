@@ -352,3 +352,43 @@ fn a_continuous_target_is_read_as_in_training() {
     let (again, _) = Prepare::default().apply(&fitted.recipe, &with_target(["1.500", "2.000", "7"])).unwrap();
     assert_eq!(*again.data.target(), Target::Continuous(vec![1500.0, 2000.0, 7.0]));
 }
+
+#[test]
+fn text_in_a_continuous_target_is_a_missing_target() {
+    let mut cells: Vec<String> = (0..30).map(|i| format!("{}.5", 100 + i)).collect();
+    cells[4] = "unknown".into();
+    let x = Column::numeric("x", (0..30).map(|i| f64::from(i * i % 7)).collect());
+    let of = |cells: &[String]| {
+        let amount = Column::text("amount", cells.iter().map(|cell| Some(cell.as_str())));
+        Table::new(vec![x.clone(), amount]).unwrap()
+    };
+    let prepared = Prepare::default().fit(&of(&cells)).unwrap();
+    assert_eq!((prepared.data.n(), prepared.rows[4]), (29, 5));
+    assert!(prepared.notes.contains(&"dropped 1 of 30 rows with missing targets".into()));
+    let (test, _) = Prepare::default().apply(&prepared.recipe, &of(&cells)).unwrap();
+    assert_eq!(test.rows, prepared.rows);
+    let strict = Prepare { missing: Missing::Error, ..Prepare::default() };
+    assert_eq!(message(&strict, &of(&cells)), "row 5, column 'amount': missing value");
+    // More text makes classes, unless the user wants numbers.
+    (0..10).for_each(|row| cells[row] = "unknown".into());
+    let numbers = Prepare { target_type: TargetType::Continuous, ..Prepare::default() };
+    assert_eq!(message(&numbers, &of(&cells)), "row 1, column 'amount': cannot parse 'unknown' as a number");
+}
+
+#[test]
+fn a_column_of_an_unsupported_type_is_skipped() {
+    let lists = Column {
+        name: "parts".into(),
+        values: super::Values::Unsupported { rows: 4, why: "the type List is not supported".into() },
+    };
+    let Table::Columns(mut columns) = table() else { panic!("columns expected") };
+    columns.insert(0, lists);
+    let table = Table::new(columns).unwrap();
+    for columns in [ColumnOptions::default(), ColumnOptions::all()] {
+        let prepared = Prepare { columns, ..Prepare::default() }.fit(&table).unwrap();
+        assert_eq!(prepared.data.names(), ["size", "color"]);
+        assert_eq!(prepared.account.skipped().unwrap(), "skipped: 'parts' (the type List is not supported)");
+    }
+    let target = Prepare { target: TargetChoice::Named("parts".into()), ..Prepare::default() };
+    assert_eq!(message(&target, &table), "the target 'parts': the type List is not supported");
+}

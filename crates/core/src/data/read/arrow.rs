@@ -9,7 +9,7 @@ mod cells;
 use self::blocks::{Blocks, damaged};
 use self::cells::{Cells, Meaning};
 use crate::context::{Context, need_room};
-use crate::data::table::{Column, Table, check_names};
+use crate::data::table::{Column, Table, Values, unique_names};
 use crate::error::{Error, Result, shorten};
 use arrow_ipc::reader::FileDecoder;
 use arrow_schema::Schema;
@@ -37,9 +37,8 @@ fn read_file(bytes: &[u8], limit: u64, warnings: &mut Vec<String>, ctx: &Context
         return Err(Error::parse(why));
     }
     let blocks = Blocks::new(bytes)?;
-    let mut plan = plan(&blocks.schema, warnings)?;
-    check_names(plan.iter().map(|column| column.name.as_str()))?;
-    check_size(&blocks, plan.len(), limit)?;
+    let (mut plan, skipped) = plan(&blocks.schema, warnings);
+    let rows = check_size(&blocks, plan.len() + skipped.len(), limit)?;
     let mut columns = read_columns(&blocks, &plan, ctx)?;
     if columns.iter().any(Cells::is_inexact) {
         // Integers that a number cannot hold are read again, as text.
@@ -48,32 +47,45 @@ fn read_file(bytes: &[u8], limit: u64, warnings: &mut Vec<String>, ctx: &Context
         columns = read_columns(&blocks, &plan, ctx)?;
     }
     let named = plan.into_iter().zip(columns);
-    Table::new(named.map(|(column, cells)| cells.into_column(column.name)).collect::<Vec<Column>>())
+    let mut all: Vec<(usize, Column)> =
+        named.map(|(column, cells)| (column.place, cells.into_column(column.name))).collect();
+    all.extend(skipped.into_iter().map(|Skipped { place, name, why }| {
+        (place, Column { name, values: Values::Unsupported { rows: rows as usize, why } })
+    }));
+    all.sort_by_key(|(place, _)| *place);
+    Table::new(all.into_iter().map(|(_, column)| column).collect())
 }
 
-fn plan(schema: &Schema, warnings: &mut Vec<String>) -> Result<Vec<Planned>> {
-    let mut plan = vec![];
-    for (place, field) in schema.fields().iter().enumerate() {
-        let name = field.name().clone();
+/// A column of a type that is not supported.
+struct Skipped {
+    place: usize,
+    name: String,
+    why: String,
+}
+
+fn plan(schema: &Schema, warnings: &mut Vec<String>) -> (Vec<Planned>, Vec<Skipped>) {
+    let (mut plan, mut skipped) = (vec![], vec![]);
+    let mut names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+    unique_names(&mut names, warnings);
+    for (place, (field, name)) in schema.fields().iter().zip(names).enumerate() {
         // The unnamed index of pandas: row numbers, not a feature.
         if name.starts_with("__index_level_") {
             warnings.push(format!("skipped the column '{}', an index stored by pandas", shorten(&name)));
             continue;
         }
-        let meaning = Meaning::of(field.data_type()).ok_or_else(|| {
-            Error::parse(format!(
-                "column '{}' has the type {}, which is not supported; convert it to numbers or text, or drop it",
-                shorten(&name),
-                shorten(&field.data_type().to_string())
-            ))
-        })?;
-        plan.push(Planned { place, name, meaning });
+        match Meaning::of(field.data_type()) {
+            Some(meaning) => plan.push(Planned { place, name, meaning }),
+            None => {
+                let why = format!("the type {} is not supported", shorten(&field.data_type().to_string()));
+                skipped.push(Skipped { place, name, why });
+            }
+        }
     }
-    Ok(plan)
+    (plan, skipped)
 }
 
-/// Runs of equal cells compress to almost nothing, so the size of the file limits nothing.
-fn check_size(blocks: &Blocks, columns: usize, limit: u64) -> Result<()> {
+/// The number of rows. Runs of equal cells compress to almost nothing, so the size of the file limits nothing.
+fn check_size(blocks: &Blocks, columns: usize, limit: u64) -> Result<u64> {
     if columns == 0 {
         return Err(Error::parse("the file has no columns"));
     }
@@ -84,7 +96,8 @@ fn check_size(blocks: &Blocks, columns: usize, limit: u64) -> Result<()> {
     let advice = "check the file, split it, or raise the memory limit";
     need_room("the decompressed file", unpacked as f64, limit, advice)?;
     let what = format!("a table of {rows} rows and {columns} columns");
-    need_room(what, rows as f64 * columns as f64 * 8.0, limit, advice)
+    need_room(what, rows as f64 * columns as f64 * 8.0, limit, advice)?;
+    Ok(rows)
 }
 
 fn read_columns(blocks: &Blocks, plan: &[Planned], ctx: &Context) -> Result<Vec<Cells>> {

@@ -6,10 +6,8 @@ use super::progress::{MEMORY_ADVICE, Progress};
 use super::text::{empty, text};
 use super::{arff, delimited, numpy, svmlight, unpack};
 use crate::context::Context;
-use crate::data::sparse::SparseRows;
-use crate::data::table::{Column, Table, Values};
+use crate::data::table::Table;
 use crate::error::{self, Error, Result};
-use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -152,7 +150,7 @@ fn read(
         Contents::Parquet(_) => return Err(built_without("parquet")),
     };
     let table = if file_type.format.is_delimited() { table } else { table.with_missing(&options.na_values) };
-    refuse_infinities(&table)?;
+    refuse_sparse_infinities(&table)?;
     Ok((table, warnings))
 }
 
@@ -224,36 +222,16 @@ fn advise_on_size(error: Error, size: usize, ctx: &Context) -> Error {
     }
 }
 
-/// No method accepts infinite values; in a file they are a mistake or an overflow.
-fn refuse_infinities(table: &Table) -> Result<()> {
-    let found = match table {
-        Table::Columns(columns) => first_infinity(columns),
-        Table::Sparse { names, x, target } => first_infinity(target.as_slice())
-            .into_iter()
-            .chain(first_sparse_infinity(names, x))
-            .min_by_key(|(row, _, _)| *row),
-    };
-    match found {
+/// No method accepts infinite values, and the features of a sparse table are used as they are. Those of a dense table count as
+/// missing when it is prepared.
+fn refuse_sparse_infinities(table: &Table) -> Result<()> {
+    let Table::Sparse { names, x, .. } = table else { return Ok(()) };
+    match x.cells().find(|(_, _, v)| v.is_infinite()) {
         None => Ok(()),
-        Some((row, name, value)) => Err(Error::NonFinite { row: row + 1, column: name.to_owned(), value }),
+        Some((row, column, value)) => {
+            Err(Error::NonFinite { row: row + 1, column: names[column].clone(), value })
+        }
     }
-}
-
-fn first_infinity(columns: &[Column]) -> Option<(usize, &str, f64)> {
-    columns
-        .par_iter()
-        .filter_map(|column| match &column.values {
-            Values::Numeric(cells) => {
-                cells.iter().position(|v| v.is_infinite()).map(|row| (row, column.name.as_str(), cells[row]))
-            }
-            Values::Text { .. } | Values::Date(_) => None,
-        })
-        // The leftmost of several in one row: `reduce_with` keeps the order of the columns.
-        .reduce_with(|a, b| if b.0 < a.0 { b } else { a })
-}
-
-fn first_sparse_infinity<'a>(names: &'a [String], x: &SparseRows) -> Option<(usize, &'a str, f64)> {
-    x.cells().find(|(_, _, v)| v.is_infinite()).map(|(row, column, v)| (row, names[column].as_str(), v))
 }
 
 #[cfg(test)]

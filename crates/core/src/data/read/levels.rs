@@ -26,6 +26,12 @@ impl Levels {
         size_of::<u32>() + 2 * text
     }
 
+    /// Number of cells.
+    #[cfg(feature = "parquet")]
+    pub(super) fn len(&self) -> usize {
+        self.codes.len()
+    }
+
     /// The code of a text, which becomes a level if it is new.
     #[cfg(feature = "arrow")]
     pub(super) fn code(&mut self, text: &str) -> u32 {

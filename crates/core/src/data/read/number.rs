@@ -14,8 +14,38 @@ const POWERS: [f64; 16] =
 /// All integers up to this size are exact in an f64, and all larger values of an f64 are integers.
 pub(super) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Spellings of missing values.
-const MISSING: [&[u8]; 10] = [b"", b"?", b"-", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None"];
+/// Whether a cell is a usual spelling of a missing value: those of pandas, and errors of spreadsheets.
+fn is_missing(cell: &[u8]) -> bool {
+    matches!(
+        cell,
+        b"" | b"?"
+            | b"-"
+            | b"NA"
+            | b"<NA>"
+            | b"N/A"
+            | b"n/a"
+            | b"#NA"
+            | b"#N/A"
+            | b"#N/A N/A"
+            | b"NaN"
+            | b"nan"
+            | b"-NaN"
+            | b"-nan"
+            | b"1.#IND"
+            | b"-1.#IND"
+            | b"1.#QNAN"
+            | b"-1.#QNAN"
+            | b"null"
+            | b"NULL"
+            | b"None"
+            | b"#DIV/0!"
+            | b"#VALUE!"
+            | b"#REF!"
+            | b"#NAME?"
+            | b"#NUM!"
+            | b"#NULL!"
+    )
+}
 
 /// A number in a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,12 +76,11 @@ impl<'a> MissingValues<'a> {
 
     /// Whether a trimmed cell is a missing value.
     pub(super) fn contains(&self, cell: &[u8]) -> bool {
-        (cell.len() <= 4 && MISSING.contains(&cell)) || self.more.contains(&cell)
+        is_missing(cell) || self.more.contains(&cell)
     }
 
     /// The number in a trimmed cell: NaN if it is missing, `None` if it is text.
-    ///
-    /// Other spellings of NaN that `str::parse` accepts, such as `-nan` as C programs print it, are missing values too.
+    /// Other spellings of NaN that `str::parse` accepts are missing values too.
     pub(super) fn number(&self, cell: &[u8]) -> Option<Number> {
         let missing = Number { value: f64::NAN, plain: false };
         if self.has_numbers && self.contains(cell) {
@@ -82,7 +111,7 @@ impl Spelling {
         if value as i64 as f64 == value || (value.abs() >= MAX_EXACT && value.is_finite()) {
             self.has_unusual_integers = true;
         } else {
-            // Infinities too: they are refused among numbers. A missing value is neither.
+            // Infinities too: they are no labels. A missing value is neither.
             self.has_fractions = !value.is_nan();
         }
     }

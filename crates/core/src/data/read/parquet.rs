@@ -1,4 +1,4 @@
-//! Parquet files with columns of numbers, text and dates; nested columns are refused. Booleans become the text `true` and
+//! Parquet files with columns of numbers, text, dates and times; nested columns are skipped. Booleans become the text `true` and
 //! `false`.
 //!
 //! Columns are read in parallel, each with the reader of its physical type. A cell is null where its definition level is 0.
@@ -9,13 +9,14 @@ use self::meaning::Meaning;
 use super::levels::Levels;
 use super::number::MAX_EXACT;
 use crate::context::{Context, need_room};
-use crate::data::table::{Column, Table, Values, check_names};
+use crate::data::table::{Column, Table, Values, unique_names};
 use crate::error::{Error, Result, shorten};
 use ::parquet::column::page::Page;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{DataType, Int96};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use ::parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,24 +56,48 @@ fn read_file<R: ChunkReader + 'static>(
     let file = SerializedFileReader::new(source).map_err(damaged)?;
     check_offsets(&file)?;
     let schema = file.metadata().file_metadata().schema_descr_ptr();
-    let mut plan = vec![];
-    for (place, column) in schema.columns().iter().enumerate() {
-        let name = column.path().parts().join(".");
+    let plan = plan(schema.columns(), warnings);
+    let rows = check_size(&file, plan.len(), limit)?;
+    let (done, total) = (AtomicUsize::new(0), plan.len());
+    let read_column = |Planned { place, name, meaning }: Planned| {
+        ctx.step("reading columns", done.fetch_add(1, Ordering::Relaxed), total)?;
+        match meaning {
+            Ok(meaning) => read_column(&file, place, meaning, &name).map_err(|e| in_column(&name, e)),
+            Err(why) => Ok(Column { name, values: Values::Unsupported { rows: rows as usize, why } }),
+        }
+    };
+    Table::new(plan.into_par_iter().map(read_column).collect::<Vec<_>>().into_iter().collect::<Result<_>>()?)
+}
+
+/// A column of the table: its place in the file, its name, and its meaning or why it is not supported.
+struct Planned {
+    place: usize,
+    name: String,
+    meaning: std::result::Result<Meaning, String>,
+}
+
+/// The columns to read. A nested column may have several places in the file.
+fn plan(columns: &[ColumnDescPtr], warnings: &mut Vec<String>) -> Vec<Planned> {
+    let mut plan: Vec<Planned> = vec![];
+    let mut last_nested = None;
+    for (place, column) in columns.iter().enumerate() {
+        let path = column.path().parts();
+        let name = path.first().cloned().unwrap_or_default();
         // The unnamed index of pandas: row numbers, not a feature.
         if name.starts_with("__index_level_") {
             warnings.push(format!("skipped the column '{}', an index stored by pandas", shorten(&name)));
-        } else {
-            plan.push((place, Meaning::of(column, &name)?, name));
+            continue;
         }
+        let nested = (path.len() > 1).then(|| name.clone());
+        if nested.is_none() || nested != last_nested {
+            plan.push(Planned { place, name, meaning: Meaning::of(column) });
+        }
+        last_nested = nested;
     }
-    check_names(plan.iter().map(|(_, _, name)| name.as_str()))?;
-    check_size(&file, plan.len(), limit)?;
-    let (done, total) = (AtomicUsize::new(0), plan.len());
-    let read_column = |(place, meaning, name): (usize, Meaning, String)| {
-        ctx.step("reading columns", done.fetch_add(1, Ordering::Relaxed), total)?;
-        read_column(&file, place, meaning, &name).map_err(|e| in_column(&name, e))
-    };
-    Table::new(plan.into_par_iter().map(read_column).collect::<Vec<_>>().into_iter().collect::<Result<_>>()?)
+    let mut names: Vec<String> = plan.iter_mut().map(|planned| std::mem::take(&mut planned.name)).collect();
+    unique_names(&mut names, warnings);
+    plan.iter_mut().zip(names).for_each(|(planned, name)| planned.name = name);
+    plan
 }
 
 /// The crate assumes that offsets are not negative.
@@ -85,8 +110,8 @@ fn check_offsets(file: &dyn FileReader) -> Result<()> {
     if valid { Ok(()) } else { Err(damaged("an offset is negative")) }
 }
 
-/// Runs of equal cells compress to almost nothing, so the size of the file limits nothing.
-fn check_size(file: &dyn FileReader, columns: usize, limit: u64) -> Result<()> {
+/// The number of rows. Runs of equal cells compress to almost nothing, so the size of the file limits nothing.
+fn check_size(file: &dyn FileReader, columns: usize, limit: u64) -> Result<u64> {
     let rows = file.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
     let rows = rows.fold(0u64, u64::saturating_add);
     if columns == 0 {
@@ -97,7 +122,8 @@ fn check_size(file: &dyn FileReader, columns: usize, limit: u64) -> Result<()> {
     }
     let what = format!("a table of {rows} rows and {columns} columns");
     let advice = "check the file, split it, or raise the memory limit";
-    need_room(what, rows as f64 * columns as f64 * 8.0, limit, advice)
+    need_room(what, rows as f64 * columns as f64 * 8.0, limit, advice)?;
+    Ok(rows)
 }
 
 /// Reads a column; integers that a number cannot hold are read again, as text.
@@ -107,6 +133,13 @@ fn read_column(file: &dyn FileReader, place: usize, meaning: Meaning, name: &str
     if cells.inexact {
         cells = Cells { meaning, integers_as_text: true, ..Cells::default() };
         cells.read(file, place)?;
+    }
+    if cells.not_text {
+        let why = "the cells are bytes, not text".into();
+        return Ok(Column {
+            name: name.into(),
+            values: Values::Unsupported { rows: cells.texts.len(), why },
+        });
     }
     Ok(match meaning {
         Meaning::Boolean | Meaning::Text => cells.texts.into_column(name.into()),
@@ -127,6 +160,8 @@ struct Cells {
     texts: Levels,
     /// Whether an integer lost digits.
     inexact: bool,
+    /// Whether a text is not UTF-8.
+    not_text: bool,
 }
 
 impl Cells {
@@ -155,15 +190,23 @@ impl Cells {
                     push_numbers(reader, rows, numbers, |&v| f64::from(v))?
                 }
                 ColumnReader::DoubleColumnReader(reader) => push_numbers(reader, rows, numbers, |&v| v)?,
-                ColumnReader::ByteArrayColumnReader(reader) => for_each_cell(reader, rows, |v| {
-                    let text = v.map(|v| std::str::from_utf8(v.data())).transpose();
-                    let not_text = |_| Error::parse("contains bytes that are not UTF-8 text; drop it");
-                    self.texts.push(text.map_err(not_text)?);
-                    Ok(())
-                })?,
-                ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                    return Err(damaged("a column has several types"));
-                }
+                ColumnReader::ByteArrayColumnReader(reader) => match self.meaning {
+                    Meaning::Decimal(scale) => {
+                        push_numbers(reader, rows, numbers, |v| decimal(v.data(), scale))?
+                    }
+                    _ => for_each_cell(reader, rows, |v| {
+                        let text = v.map(|v| std::str::from_utf8(v.data()));
+                        self.not_text |= matches!(text, Some(Err(_)));
+                        self.texts.push(text.and_then(std::result::Result::ok));
+                        Ok(())
+                    })?,
+                },
+                ColumnReader::FixedLenByteArrayColumnReader(reader) => match self.meaning {
+                    Meaning::Decimal(scale) => {
+                        push_numbers(reader, rows, numbers, |v| decimal(v.data(), scale))?
+                    }
+                    _ => return Err(damaged("a column has several types")),
+                },
             }
         }
         Ok(())
@@ -192,6 +235,14 @@ impl Cells {
         self.inexact |= is_integer && size > MAX_EXACT as u64;
         self.numbers.push(if cell.is_some() { value } else { f64::NAN });
     }
+}
+
+/// A decimal number: a big-endian integer in two's complement, divided by a power of ten.
+fn decimal(bytes: &[u8], scale: i32) -> f64 {
+    let is_negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
+    let size = |flip: u8| bytes.iter().fold(0.0, |size, byte| 256.0 * size + f64::from(byte ^ flip));
+    let value = if is_negative { -(size(0xff) + 1.0) } else { size(0) };
+    value / 10f64.powi(scale)
 }
 
 /// Days since 1970-01-01.

@@ -11,7 +11,7 @@ use super::levels::Levels;
 use super::number::MissingValues;
 use crate::context::{Context, need_room};
 use crate::data::date;
-use crate::data::table::{Column, Table, Values, check_names};
+use crate::data::table::{Column, Table, Values, unique_names};
 use crate::error::{Error, Result, shorten};
 use calamine::{DataRef, Reader, SheetType, Xlsx, XlsxError};
 use std::borrow::Cow;
@@ -46,7 +46,7 @@ pub(super) fn read(
         if options.transpose {
             cells.iter_mut().for_each(|cell| std::mem::swap(&mut cell.row, &mut cell.column));
         }
-        table(cells, options, limit)
+        table(cells, options, limit, warnings)
     }))
     .unwrap_or_else(|_| Err(damaged("its parts are inconsistent")))
 }
@@ -145,7 +145,12 @@ fn days(serial: f64, epoch: f64) -> f64 {
     serial - epoch + f64::from(u8::from(mistaken))
 }
 
-fn table(mut cells: Vec<Cell>, options: &ReadOptions, limit: u64) -> Result<Table> {
+fn table(
+    mut cells: Vec<Cell>,
+    options: &ReadOptions,
+    limit: u64,
+    warnings: &mut Vec<String>,
+) -> Result<Table> {
     cells.retain(|cell| !matches!(&cell.value, Value::Text(text) if text.trim().is_empty()));
     cells.sort_by_key(|cell| (cell.row, cell.column));
     let places: Vec<u32> =
@@ -166,7 +171,7 @@ fn table(mut cells: Vec<Cell>, options: &ReadOptions, limit: u64) -> Result<Tabl
     if options.transpose {
         names[0] = "sample".into();
     }
-    check_names(names.iter().map(String::as_str))?;
+    unique_names(&mut names, warnings);
     let mut columns: Vec<Vec<(usize, &Value)>> = places.iter().map(|_| vec![]).collect();
     for (i, row) in rows.iter().enumerate() {
         row.iter().for_each(|cell| columns[place(cell.column)].push((i, &cell.value)));

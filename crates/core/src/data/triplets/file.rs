@@ -70,7 +70,7 @@ impl Ids {
     pub fn of_column(column: &Column) -> Result<Self> {
         match &column.values {
             Values::Numeric(cells) => Self::of(cells.iter().map(|&v| (!v.is_nan()).then(|| number(v))), true),
-            Values::Text { .. } | Values::Date(_) => {
+            Values::Text { .. } | Values::Date(_) | Values::Unsupported { .. } => {
                 Self::of((0..column.len()).map(|row| column.cell(row).map(Cow::into_owned)), false)
             }
         }

@@ -6,9 +6,21 @@ use serde::{Deserialize, Serialize};
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// English names of months, by their first three letters.
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/// How names of months start in English, German, French, Spanish, Italian, Portuguese and Dutch.
+const MONTHS: [&[&str]; 12] = [
+    &["jan", "ene", "gen"],
+    &["feb", "fev", "fév"],
+    &["mar", "mär", "maa", "mrt"],
+    &["apr", "avr", "abr"],
+    &["may", "mai", "mag", "mei"],
+    &["jun", "juin", "giu"],
+    &["jul", "juil", "lug"],
+    &["aug", "aou", "aoû", "ago"],
+    &["sep", "set"],
+    &["oct", "okt", "ott", "out"],
+    &["nov"],
+    &["dec", "dez", "dic", "déc"],
+];
 
 /// How the dates of a column are written. ISO 8601 dates and names of months are always read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,8 +44,10 @@ impl DateFormat {
     }
 
     fn date(self, text: &str) -> Option<i64> {
-        let parts: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|p| !p.is_empty()).collect();
+        let mut parts: Vec<&str> = text.split(['-', '/', '.', ' ', ',']).filter(|p| !p.is_empty()).collect();
         if parts.iter().any(|part| part.starts_with(|c: char| c.is_ascii_alphabetic())) {
+            // As in 22 de marzo de 2004.
+            parts.retain(|&part| part != "de");
             return named_month(&parts);
         }
         let marks: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
@@ -65,11 +79,12 @@ fn named_month(parts: &[&str]) -> Option<i64> {
     }
 }
 
-/// The number of a month with an English name, as text.
+/// The number of a month with a name, as text.
 fn month(name: &str) -> Option<&'static str> {
     const NUMBERS: [&str; 12] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"];
-    let start = name.get(..3)?.to_ascii_lowercase();
-    MONTHS.iter().position(|known| *known == start).map(|at| NUMBERS[at])
+    let name = name.to_lowercase();
+    let is_named = |starts: &&[&str]| starts.iter().any(|start| name.starts_with(start));
+    MONTHS.iter().position(|starts| is_named(starts)).map(|at| NUMBERS[at])
 }
 
 fn calendar(year: &str, month: &str, day: &str) -> Option<i64> {
@@ -160,6 +175,10 @@ mod tests {
             "17-JUL-21",
             "17/7/21",
             "17.07.21",
+            "17. Juli 2021",
+            "17 juil. 2021",
+            "17 de julio de 2021",
+            "17 luglio 2021",
             "2021-07-17T00:00:00Z",
             "2021.07.17 00:00",
         ] {
@@ -168,6 +187,9 @@ mod tests {
         assert_eq!(DateFormat { month_first: true }.parse("07/17/2021"), day);
         assert_eq!(DAY_FIRST.parse("07/17/2021"), None);
         assert_eq!(DAY_FIRST.parse("2021-07"), days(2021, 7, 1).map(|d| d as f64));
+        for march in ["22. März 2004", "22 mars 2004", "22 marzo 2004", "22 maart 2004"] {
+            assert_eq!(DAY_FIRST.parse(march), days(2004, 3, 22).map(|d| d as f64), "{march}");
+        }
         assert_eq!(DAY_FIRST.parse("17/07/70"), days(1970, 7, 17).map(|d| d as f64));
     }
 

@@ -2,12 +2,12 @@
 
 use super::dates::DateFormat;
 use super::kind::ColumnType;
-use super::number::{Decimal, NumberFormat};
+use super::number::{Decimal, NumberFormat, is_name, unit_of};
 use super::order::{by_value, natural};
 use super::parsing::{Parsing, boolean};
 use crate::data::table::{Column, MISSING, Values};
 use crate::error::{Error, Result, shorten};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A column with at most this fraction of other text is still a column of numbers or dates.
 const MAX_STRAY_FRACTION: f64 = 0.1;
@@ -15,6 +15,8 @@ const MAX_STRAY_FRACTION: f64 = 0.1;
 const MAX_STRAYS: usize = 10;
 /// ... and at least this many distinct numbers or dates.
 const MIN_PARSED: usize = 10;
+/// Texts whose units are counted.
+const UNITS_OF: usize = 1000;
 
 /// A column with its type.
 pub(crate) struct Inferred {
@@ -26,6 +28,8 @@ pub(crate) struct Inferred {
     pub(crate) warnings: Vec<String>,
     /// Whether commas may separate thousands or decimals.
     pub(crate) is_ambiguous: bool,
+    /// Whether at least half of the cells are numbers, although the column is a category.
+    pub(crate) is_mostly_numbers: bool,
 }
 
 impl Inferred {
@@ -54,6 +58,15 @@ impl<'a> Levels<'a> {
         self.counts.iter().sum()
     }
 
+    /// What most of the texts with numbers have next to the number.
+    fn unit(&self) -> Option<&'a str> {
+        let mut counts = BTreeMap::new();
+        for unit in self.texts.iter().take(UNITS_OF).filter_map(|text| unit_of(text)) {
+            *counts.entry(unit).or_insert(0) += 1;
+        }
+        counts.into_iter().max_by_key(|&(_, count)| count).map(|(unit, _)| unit)
+    }
+
     /// The texts that do not fit; `None` if these are too many for the others to decide the type.
     fn strays(&self, fits: impl Fn(&str) -> bool) -> Option<Vec<&'a str>> {
         let max_rows = (MAX_STRAY_FRACTION * self.n_rows() as f64) as usize;
@@ -75,7 +88,8 @@ impl<'a> Levels<'a> {
 /// Infers the type of a column. `decimal` is the decimal separator if it is known.
 pub(crate) fn infer(column: &Column, decimal: Option<Decimal>) -> Inferred {
     let (codes, levels) = match &column.values {
-        Values::Numeric(_) => return plain(ColumnType::Number, Parsing::numbers()),
+        Values::Numeric(values) => return infinities_missing(column, values),
+        Values::Unsupported { .. } => return plain(ColumnType::Text, Parsing::Category { levels: vec![] }),
         Values::Date(_) => return plain(ColumnType::Date, date(DateFormat::default(), &[])),
         Values::Text { codes, levels } => (codes, levels),
     };
@@ -86,11 +100,28 @@ pub(crate) fn infer(column: &Column, decimal: Option<Decimal>) -> Inferred {
     if is_boolean(&levels) {
         return plain(ColumnType::Boolean, Parsing::Boolean);
     }
-    plain(ColumnType::Category, Parsing::Category { levels: sorted(&levels.texts) })
+    let warning = mostly_numbers(column, &levels, decimal);
+    let category = plain(ColumnType::Category, Parsing::Category { levels: sorted(&levels.texts) });
+    Inferred { is_mostly_numbers: warning.is_some(), warnings: warning.into_iter().collect(), ..category }
+}
+
+/// Numbers, of which infinite ones count as missing.
+fn infinities_missing(column: &Column, values: &[f64]) -> Inferred {
+    let mut found: Vec<String> = vec![];
+    for value in values.iter().filter(|v| v.is_infinite()) {
+        let text = value.to_string();
+        if !found.contains(&text) {
+            found.push(text);
+        }
+    }
+    let strays: Vec<&str> = found.iter().map(String::as_str).collect();
+    let warnings = stray_warning(column, &strays, "numbers").into_iter().collect();
+    let parsing = Parsing::Number { format: NumberFormat::default(), missing: found };
+    Inferred { warnings, ..plain(ColumnType::Number, parsing) }
 }
 
 fn plain(kind: ColumnType, parsing: Parsing) -> Inferred {
-    Inferred { kind, parsing, warnings: vec![], is_ambiguous: false }
+    Inferred { kind, parsing, warnings: vec![], is_ambiguous: false, is_mostly_numbers: false }
 }
 
 fn date(format: DateFormat, missing: &[&str]) -> Parsing {
@@ -103,23 +134,24 @@ fn sorted(texts: &[&str]) -> Vec<String> {
     levels
 }
 
-/// The column as numbers, in the first format that fits best.
+/// The column as numbers, in the first format that fits best. A column of integers with too many digits holds names.
 fn numbers(column: &Column, levels: &Levels, decimal: Option<Decimal>) -> Option<Inferred> {
-    let example = levels.texts.iter().find(|text| text.bytes().any(|b| b.is_ascii_digit()))?;
+    levels.strays(|text| !is_name(text))?;
     let mut best: Option<(NumberFormat, Vec<&str>)> = None;
-    for format in NumberFormat::candidates(decimal, example) {
-        if let Some(strays) = levels.strays(|text| format.fits(text))
+    for format in NumberFormat::candidates(decimal, levels.unit()) {
+        if let Some(strays) = levels.strays(|text| format.parse(text).is_some())
             && best.as_ref().is_none_or(|(_, fewest)| strays.len() < fewest.len())
         {
             best = Some((format, strays));
         }
     }
-    let (format, strays) = best?;
+    let (mut format, strays) = best?;
     let mut warnings: Vec<String> = stray_warning(column, &strays, "numbers").into_iter().collect();
-    let comma = NumberFormat { decimal: Decimal::Comma, thousands: None, ..format };
+    warnings.extend(mixed_percentages(column, levels, &mut format));
+    let comma = NumberFormat { decimal: Decimal::Comma, thousands: None, ..format.clone() };
     let is_ambiguous = decimal.is_none()
         && format.thousands == Some(',')
-        && levels.texts.iter().all(|text| comma.fits(text) || strays.contains(text));
+        && levels.texts.iter().all(|text| comma.parse(text).is_some() || strays.contains(text));
     if is_ambiguous {
         let example = levels.texts.iter().find(|text| text.contains(','))?;
         warnings.push(format!(
@@ -131,7 +163,54 @@ fn numbers(column: &Column, levels: &Levels, decimal: Option<Decimal>) -> Option
     }
     let missing = strays.into_iter().map(str::to_owned).collect();
     let parsing = Parsing::Number { format, missing };
-    Some(Inferred { kind: ColumnType::Number, parsing, warnings, is_ambiguous })
+    Some(Inferred { warnings, is_ambiguous, ..plain(ColumnType::Number, parsing) })
+}
+
+/// If only some numbers have a percent sign, and the others are at most 1, decides that percentages are fractions of 1.
+fn mixed_percentages(column: &Column, levels: &Levels, format: &mut NumberFormat) -> Option<String> {
+    if format.unit.as_deref() != Some("%") {
+        return None;
+    }
+    let (with_sign, without): (Vec<&str>, Vec<&str>) =
+        levels.texts.iter().partition(|text| text.contains('%'));
+    let mut others = without.iter().filter_map(|text| format.parse(text)).peekable();
+    let example = with_sign.iter().find(|text| format.parse(text).is_some())?;
+    others.peek()?;
+    format.percent_as_fraction = others.all(|v| v.abs() <= 1.0);
+    Some(format!(
+        "column '{}': only some numbers have a percent sign; '{}' is read as {}",
+        shorten(&column.name),
+        shorten(example),
+        format.parse(example)?
+    ))
+}
+
+/// A warning about a category of which at least half of the cells are numbers.
+fn mostly_numbers(column: &Column, levels: &Levels, decimal: Option<Decimal>) -> Option<String> {
+    let n = levels.n_rows();
+    let rows = |fits: &dyn Fn(&str) -> bool| -> usize {
+        levels.texts.iter().zip(&levels.counts).filter(|(text, _)| fits(text)).map(|(_, count)| count).sum()
+    };
+    let has_digit = |text: &str| text.bytes().take(8).any(|b| b.is_ascii_digit());
+    // Columns of words and of codes need no closer look.
+    if 2 * rows(&has_digit) < n || levels.strays(|text| !is_name(text)).is_none() {
+        return None;
+    }
+    let formats = NumberFormat::candidates(decimal, levels.unit());
+    let counted = formats.into_iter().map(|format| (rows(&|text| format.parse(text).is_some()), format));
+    // The first of the best.
+    let (count, format) = counted.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    if count == 0 || 2 * count < n {
+        return None;
+    }
+    let stray = levels.texts.iter().find(|text| format.parse(text).is_none())?;
+    let (cells, are) = if n - count == 1 { ("cell", "is") } else { ("cells", "are") };
+    Some(format!(
+        "column '{}': mostly numbers; {} {cells} such as '{}' {are} not, so it is a category",
+        shorten(&column.name),
+        n - count,
+        shorten(stray)
+    ))
 }
 
 /// A warning about a column that would hold numbers, if `decimal` were not the decimal separator.
@@ -146,8 +225,9 @@ pub(crate) fn contradiction(column: &Column, decimal: Decimal) -> Option<String>
         Decimal::Point => (Decimal::Comma, ["comma", "point"]),
     };
     let Parsing::Number { format, .. } = numbers(column, &levels, Some(other))?.parsing else { return None };
-    let expected = NumberFormat { decimal, thousands: None, ..format };
-    let example = levels.texts.iter().find(|text| format.fits(text) && !expected.fits(text))?;
+    let expected = NumberFormat { decimal, thousands: None, ..format.clone() };
+    let example =
+        levels.texts.iter().find(|text| format.parse(text).is_some() && expected.parse(text).is_none())?;
     Some(format!(
         "column '{}' does not hold numbers: '{}' has a decimal {}, not a decimal {}",
         shorten(&column.name),

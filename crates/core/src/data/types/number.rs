@@ -12,20 +12,30 @@ crate::choices! {
     }
 }
 
-/// Integers from here on are not exact as f64; they are names, not amounts.
+/// Integers from here on are not exact as f64; a column of them holds names, not amounts.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Signs before or after a number that belong to all numbers of a column.
-const UNITS: [char; 5] = ['%', '$', '€', '£', '¥'];
+/// Codes of currencies that may stand before a number; other words before a number make a name of it, such as `Room 12`.
+const CURRENCIES: [&str; 30] = [
+    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "IDR", "ILS", "INR", "JPY",
+    "KRW", "MXN", "MYR", "NOK", "NZD", "PLN", "RON", "RUB", "SEK", "SGD", "THB", "TRY", "TWD", "USD", "ZAR",
+];
+const CURRENCY_SIGNS: [char; 4] = ['$', '€', '£', '¥'];
+
+/// The most characters of a unit after a number.
+const MAX_UNIT: usize = 10;
 
 /// How the numbers of a column are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NumberFormat {
     pub(crate) decimal: Decimal,
     /// The separator of groups of three digits; a space stands for every kind of space, as does an apostrophe.
     pub(crate) thousands: Option<char>,
-    /// A percent or currency sign.
-    pub(crate) unit: Option<char>,
+    /// What may stand next to a number: a percent sign, a currency or a unit such as kg.
+    pub(crate) unit: Option<String>,
+    /// Whether `78 %` is 0.78, because other cells have fractions without the sign.
+    #[serde(default)]
+    pub(crate) percent_as_fraction: bool,
 }
 
 /// All formats, by priority.
@@ -41,33 +51,42 @@ const FORMATS: [(Decimal, Option<char>); 8] = [
 ];
 
 impl NumberFormat {
-    /// All formats of a decimal separator (all if it is not known), with the unit of a text.
-    pub(super) fn candidates(decimal: Option<Decimal>, example: &str) -> Vec<Self> {
-        let unit = example.chars().find(|c| UNITS.contains(c));
+    /// All formats of a decimal separator (all if it is not known), with a unit.
+    pub(super) fn candidates(decimal: Option<Decimal>, unit: Option<&str>) -> Vec<Self> {
         let known = |&(separator, _): &(Decimal, Option<char>)| decimal.is_none_or(|d| d == separator);
-        let of = |(decimal, thousands)| Self { decimal, thousands, unit };
+        let of = |(decimal, thousands)| Self {
+            decimal,
+            thousands,
+            unit: unit.map(str::to_owned),
+            percent_as_fraction: false,
+        };
         FORMATS.into_iter().filter(known).map(of).collect()
     }
 
-    /// The number in a text. Infinities and NaN are not numbers here, nor are integers that an f64 cannot represent.
-    pub(crate) fn parse(self, text: &str) -> Option<f64> {
-        let (negative, digits) = self.without_unit(text.trim())?;
+    /// The number in a text. Infinities and NaN are not numbers here. Parentheses mean a negative number, as in accounting.
+    pub(crate) fn parse(&self, text: &str) -> Option<f64> {
+        let text = text.trim();
+        let inner = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        let (sign, digits) = self.without_unit(inner.unwrap_or(text).trim())?;
+        if inner.is_some() && sign.is_some() {
+            return None;
+        }
         let plain = self.normalized(digits)?;
         if !plain.bytes().next()?.is_ascii_digit() && !plain.starts_with('.') {
             return None;
         }
         let value: f64 = plain.parse().ok()?;
-        let is_name = value >= MAX_EXACT && plain.bytes().all(|b| b.is_ascii_digit());
-        (value.is_finite() && !is_name).then_some(if negative { -value } else { value })
+        // Shifts the decimal point without a rounding error.
+        let value = match self.percent_as_fraction && text.contains('%') {
+            true => format!("{plain}e-2").parse().unwrap_or(value / 100.0),
+            false => value,
+        };
+        let is_negative = inner.is_some() || sign == Some(true);
+        value.is_finite().then_some(if is_negative { -value } else { value })
     }
 
-    /// Whether the text is a number, and has the unit of the format if there is one.
-    pub(super) fn fits(self, text: &str) -> bool {
-        self.parse(text).is_some() && self.unit.is_none_or(|unit| text.contains(unit))
-    }
-
-    /// Whether the number is negative, and its digits. The unit is optional and may stand on either side.
-    fn without_unit(self, text: &str) -> Option<(bool, &str)> {
+    /// Whether the number is negative, if it has a sign, and its digits. The unit is optional and may stand on either side.
+    fn without_unit<'a>(&self, text: &'a str) -> Option<(Option<bool>, &'a str)> {
         let signed = |text: &'_ str| -> Option<usize> {
             text.chars().next().filter(|c| matches!(c, '-' | '−' | '+')).map(char::len_utf8)
         };
@@ -77,18 +96,18 @@ impl NumberFormat {
                 sign = Some(!rest.starts_with('+'));
                 rest = &rest[length..];
             }
-            if let Some(unit) = self.unit {
-                rest = rest.strip_prefix(unit).map_or(rest, str::trim_start);
+            if let Some(unit) = &self.unit {
+                rest = rest.strip_prefix(unit.as_str()).map_or(rest, str::trim_start);
             }
         }
-        if let Some(unit) = self.unit {
-            rest = rest.strip_suffix(unit).map_or(rest, str::trim_end);
+        if let Some(unit) = &self.unit {
+            rest = rest.strip_suffix(unit.as_str()).map_or(rest, str::trim_end);
         }
-        (!rest.is_empty()).then_some((sign.unwrap_or(false), rest))
+        (!rest.is_empty()).then_some((sign, rest))
     }
 
     /// The digits without separators of thousands and with a decimal point; `None` if a group does not have three digits.
-    fn normalized(self, digits: &str) -> Option<std::borrow::Cow<'_, str>> {
+    fn normalized<'a>(&self, digits: &'a str) -> Option<std::borrow::Cow<'a, str>> {
         if self.decimal == Decimal::Point && self.thousands.is_none() {
             return Some(digits.into());
         }
@@ -124,6 +143,29 @@ impl NumberFormat {
     }
 }
 
+/// What stands before or after the number in a text: a currency, a percent sign or a unit.
+pub(super) fn unit_of(text: &str) -> Option<&str> {
+    let is_sign = |c: char| matches!(c, '-' | '−' | '+' | '.' | '(' | ')') || c.is_whitespace();
+    let text = text.trim_matches(is_sign);
+    let before = text[..text.find(|c: char| c.is_ascii_digit())?].trim_end_matches(is_sign);
+    if !before.is_empty() {
+        let is_sign = before.len() <= 4 && before.ends_with(CURRENCY_SIGNS);
+        return (is_sign || CURRENCIES.contains(&before)).then_some(before);
+    }
+    let after = text[text.rfind(|c: char| c.is_ascii_digit())? + 1..].trim();
+    let is_unit = |c: char| c.is_alphabetic() || CURRENCY_SIGNS.contains(&c) || "%‰°²³/·".contains(c);
+    let n = after.chars().count();
+    ((1..=MAX_UNIT).contains(&n) && after.chars().all(is_unit)).then_some(after)
+}
+
+/// Whether a text is an integer with more digits than a number can hold: a name rather than an amount.
+pub(super) fn is_name(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.len() >= 16
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && digits.parse().is_ok_and(|v: f64| v >= MAX_EXACT)
+}
+
 fn is_separator(c: char, separator: char) -> bool {
     match separator {
         ' ' => matches!(c, ' ' | '\u{A0}' | '\u{2009}' | '\u{202F}'),
@@ -136,8 +178,8 @@ fn is_separator(c: char, separator: char) -> bool {
 mod tests {
     use super::*;
 
-    fn format(decimal: Decimal, thousands: Option<char>, unit: Option<char>) -> NumberFormat {
-        NumberFormat { decimal, thousands, unit }
+    fn format(decimal: Decimal, thousands: Option<char>, unit: Option<&str>) -> NumberFormat {
+        NumberFormat { decimal, thousands, unit: unit.map(str::to_owned), ..NumberFormat::default() }
     }
 
     #[test]
@@ -148,11 +190,14 @@ mod tests {
             [501.0, -1.5, 1000.0].map(Some)
         );
         for text in
-            ["", "-", "inf", "nan", "1,5", "9007199254740993", "1.2.3", "0x10", "e5", "--1", "+-1", "−"]
+            ["", "-", "inf", "nan", "1,5", "1.2.3", "0x10", "e5", "--1", "+-1", "−", "(-1)", "(1", "()"]
         {
             assert_eq!(plain.parse(text), None, "{text}");
         }
         assert_eq!(plain.parse("9007199254740991"), Some(9_007_199_254_740_991.0));
+        assert!(is_name("9007199254740993") && is_name("-10000000000000000"));
+        assert!(!is_name("9007199254740991") && !is_name("1000000000000000.5"));
+        assert_eq!(plain.parse("(36757.50)"), Some(-36757.5));
         assert_eq!(plain.parse("−2"), Some(-2.0));
         let german = format(Decimal::Comma, Some('.'), None);
         assert_eq!(german.parse("1.234.567,8"), Some(1_234_567.8));
@@ -170,17 +215,39 @@ mod tests {
 
     #[test]
     fn units_may_stand_on_either_side() {
-        let percent = format(Decimal::Comma, None, Some('%'));
+        let percent = format(Decimal::Comma, None, Some("%"));
         assert_eq!(
             [percent.parse("12 %"), percent.parse("12,5%"), percent.parse("7")],
             [12.0, 12.5, 7.0].map(Some)
         );
-        assert!(percent.fits("12 %") && !percent.fits("12"));
-        let dollars = format(Decimal::Point, Some(','), Some('$'));
+        let fractions = NumberFormat { percent_as_fraction: true, ..percent };
+        assert_eq!([fractions.parse("78 %"), fractions.parse("0,5")], [0.78, 0.5].map(Some));
+        let dollars = format(Decimal::Point, Some(','), Some("$"));
         for text in ["-$1,234.5", "$-1,234.5", "- $ 1,234.5", "-1,234.5 $"] {
             let parsed = dollars.parse(text);
             assert!(parsed == Some(-1234.5) || text.starts_with("- "), "{text} {parsed:?}");
         }
         assert_eq!(dollars.parse("$"), None);
+    }
+
+    #[test]
+    fn units_by_hand() {
+        for (text, unit) in [
+            ("12 %", "%"),
+            ("-$5.50", "$"),
+            ("$-1,234.5", "$"),
+            ("CHF 1027.86", "CHF"),
+            ("(US$ 12)", "US$"),
+            ("70.1 kg", "kg"),
+            ("21 °C", "°C"),
+            ("5.2 mmol/L", "mmol/L"),
+        ] {
+            assert_eq!(unit_of(text), Some(unit), "{text}");
+        }
+        for text in ["", "12.5", "C00058", "Room 12", "10 Jul 2021", "5 green apples", "A", "№ 5"] {
+            assert_eq!(unit_of(text), None, "{text}");
+        }
+        assert_eq!(format(Decimal::Point, None, Some("kg")).parse("70.1 kg"), Some(70.1));
+        assert_eq!(format(Decimal::Point, None, Some("CHF")).parse("CHF -10"), Some(-10.0));
     }
 }

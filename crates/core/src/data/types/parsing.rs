@@ -77,7 +77,10 @@ impl Parsing {
     /// Reads a column. A text that cannot be parsed is an error.
     pub(crate) fn read<'a>(&self, column: &'a Column) -> Result<Parsed<'a>> {
         match (self, &column.values) {
-            (Self::Number { .. }, Values::Numeric(values)) | (Self::Date { .. }, Values::Date(values)) => {
+            (Self::Number { missing, .. }, Values::Numeric(values)) => {
+                Ok(Parsed { values: finite(column, values, missing)?, n_other: 0 })
+            }
+            (Self::Date { .. }, Values::Date(values)) => {
                 Ok(Parsed { values: Cow::Borrowed(values), n_other: 0 })
             }
             (_, Values::Text { codes, levels }) => self.read_text(column, codes, levels),
@@ -165,6 +168,18 @@ impl Parsing {
             _ => Error::NotNumeric { row, column, text },
         }
     }
+}
+
+/// Numbers with infinite ones as missing values, if these are among the texts that count as missing.
+fn finite<'a>(column: &Column, values: &'a [f64], missing: &[String]) -> Result<Cow<'a, [f64]>> {
+    if values.iter().all(|v| !v.is_infinite()) {
+        return Ok(Cow::Borrowed(values));
+    }
+    let is_unknown = |v: &f64| v.is_infinite() && !missing.contains(&v.to_string());
+    if let Some(row) = values.iter().position(is_unknown) {
+        return Err(Error::NonFinite { row: row + 1, column: column.name.clone(), value: values[row] });
+    }
+    Ok(values.iter().map(|&v| if v.is_infinite() { f64::NAN } else { v }).collect())
 }
 
 /// Whether a word means yes or no.

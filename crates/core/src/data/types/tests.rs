@@ -48,6 +48,53 @@ fn codes_with_too_many_digits_are_not_numbers() {
 }
 
 #[test]
+fn a_few_long_codes_do_not_make_numbers_names() {
+    let mut cells: Vec<String> = (0..30).map(|i| i.to_string()).collect();
+    cells[7] = "10000000000000007".into();
+    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+    let (kind, numbers, warnings) = values(&cells, None);
+    assert_eq!((kind.as_str(), numbers[7], warnings.len()), ("number", 1e16 + 8.0, 0));
+}
+
+#[test]
+fn units_currencies_and_parentheses() {
+    assert_eq!(values(&["70.1 kg", "68 kg"], None).1, [70.1, 68.0]);
+    assert_eq!(values(&["CHF 1027.86", "CHF -5"], None).1, [1027.86, -5.0]);
+    assert_eq!(values(&["(36757.50)", "12.25"], None).1, [-36757.5, 12.25]);
+    // Words before a number are names of it.
+    assert_eq!(values(&["Room 1", "Room 2"], None).0, "category");
+    let (_, shares, warnings) = values(&["78.5%", "0.702"], None);
+    assert_eq!(shares, [0.785, 0.702]);
+    assert_eq!(warnings, ["column 'c': only some numbers have a percent sign; '78.5%' is read as 0.785"]);
+    assert_eq!(values(&["78.5%", "70.2"], None).1, [78.5, 70.2]);
+}
+
+#[test]
+fn a_category_of_mostly_numbers_has_a_warning() {
+    let (kind, _, warnings) = values(&["1.5", "2.5", "unknown", "unknown"], None);
+    assert_eq!(kind, "category");
+    assert_eq!(
+        warnings,
+        ["column 'c': mostly numbers; 2 cells such as 'unknown' are not, so it is a category"]
+    );
+    assert!(infer(&column(&["1", "2", "x"]), None).is_mostly_numbers);
+    for cells in [&["1", "x", "y"][..], &["A1", "A2"], &["9007199254740993", "9007199254740995", "1"]] {
+        assert!(!infer(&column(cells), None).is_mostly_numbers, "{cells:?}");
+    }
+}
+
+#[test]
+fn infinite_numbers_count_as_missing() {
+    let numbers = Column::numeric("c", vec![1.0, f64::INFINITY, 2.0]);
+    let found = infer(&numbers, None);
+    assert!(found.parsing.read(&numbers).unwrap().values[1].is_nan());
+    assert_eq!(found.warnings, ["column 'c' holds numbers, except 'inf' (row 2), which count as missing"]);
+    // As for text, a new table may not have others.
+    let other = Column::numeric("c", vec![1.0, f64::NEG_INFINITY]);
+    assert!(found.parsing.read(&other).is_err());
+}
+
+#[test]
 fn a_few_other_texts_are_missing_values() {
     let mut cells: Vec<String> = (0..30).map(|i| format!("{i},5")).collect();
     cells[7] = "unknown".into();

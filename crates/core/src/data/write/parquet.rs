@@ -70,7 +70,7 @@ fn schema(table: &Output) -> Result<Type, ParquetError> {
     let timestamp = LogicalType::timestamp(false, TimeUnit::MICROS);
     let extra = table.extra.iter().map(|column| match column.values {
         Values::Numeric(_) => (Physical::DOUBLE, None),
-        Values::Text { .. } => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Values::Text { .. } | Values::Unsupported { .. } => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         Values::Date(_) => (Physical::INT64, Some(timestamp.clone())),
     });
     let types = std::iter::repeat_n((Physical::DOUBLE, None), table.x.ncols()).chain(extra);
@@ -95,6 +95,9 @@ fn write_group(table: &Output, rows: Range<usize>, group: &mut Group) -> Result<
             Values::Date(cells) => {
                 let microseconds = |days: f64| (days * DAY).round() as i64;
                 write_column::<Int64Type>(group, rows.clone().map(|i| number(cells[i]).map(microseconds)))?;
+            }
+            Values::Unsupported { .. } => {
+                write_column::<ByteArrayType>(group, rows.clone().map(|_| None))?;
             }
             Values::Text { codes, levels } => {
                 let texts: Vec<ByteArray> =

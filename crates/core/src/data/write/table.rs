@@ -160,7 +160,7 @@ impl Output<'_> {
                     Values::Numeric(cells) => {
                         writer.write_field(format_number(cells[i], &mut text)).map_err(io_error)?
                     }
-                    Values::Text { .. } | Values::Date(_) => {
+                    Values::Text { .. } | Values::Date(_) | Values::Unsupported { .. } => {
                         let cell = column.cell(i).unwrap_or_default();
                         writer.write_field(&*self.text(&cell)).map_err(io_error)?
                     }
@@ -215,7 +215,7 @@ impl Output<'_> {
 fn numbers(columns: &[Column]) -> Result<Vec<&[f64]>> {
     let numbers = columns.iter().map(|column| match &column.values {
         Values::Numeric(cells) => Ok(cells.as_slice()),
-        Values::Text { .. } | Values::Date(_) => Err(Error::parse(format!(
+        Values::Text { .. } | Values::Date(_) | Values::Unsupported { .. } => Err(Error::parse(format!(
             "column '{}' is text, but .npy holds numbers only; write .csv instead",
             shorten(&column.name)
         ))),

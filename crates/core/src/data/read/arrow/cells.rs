@@ -32,10 +32,12 @@ impl Meaning {
             Float16 | Float32 | Float64 | Null | Decimal32(..) | Decimal64(..) | Decimal128(..) => {
                 Self::Number
             }
-            Date32 | Date64 | Timestamp(..) => Self::Date,
+            Duration(_) => Self::Number,
+            Date32 | Date64 | Timestamp(..) | Time32(_) | Time64(_) => Self::Date,
             Boolean | Utf8 | LargeUtf8 | Utf8View => Self::Text,
             Dictionary(_, values) => match **values {
                 Utf8 | LargeUtf8 | Utf8View => Self::Categories,
+                ref integer if integer.is_integer() => Self::Categories,
                 _ => return None,
             },
             _ => return None,
@@ -95,6 +97,16 @@ impl Cells {
             DataType::Decimal128(_, scale) => {
                 self.extend::<Decimal128Type>(array, |v| v as f64 / 10f64.powi((*scale).into()));
             }
+            DataType::Duration(TimeUnit::Second) => self.extend::<DurationSecondType>(array, |v| v as f64),
+            DataType::Duration(TimeUnit::Millisecond) => {
+                self.extend::<DurationMillisecondType>(array, |v| v as f64 / 1e3);
+            }
+            DataType::Duration(TimeUnit::Microsecond) => {
+                self.extend::<DurationMicrosecondType>(array, |v| v as f64 / 1e6);
+            }
+            DataType::Duration(TimeUnit::Nanosecond) => {
+                self.extend::<DurationNanosecondType>(array, |v| v as f64 / 1e9);
+            }
             DataType::Null => self.numbers.extend(std::iter::repeat_n(f64::NAN, array.len())),
             _ => return Err(other_type()),
         }
@@ -121,6 +133,16 @@ impl Cells {
         match array.data_type() {
             DataType::Date32 => self.extend::<Date32Type>(array, f64::from),
             DataType::Date64 => self.extend::<Date64Type>(array, |v| v as f64 / (DAY * 1e3)),
+            DataType::Time32(TimeUnit::Second) => {
+                self.extend::<Time32SecondType>(array, |v| f64::from(v) / DAY);
+            }
+            DataType::Time32(_) => {
+                self.extend::<Time32MillisecondType>(array, |v| f64::from(v) / (DAY * 1e3))
+            }
+            DataType::Time64(TimeUnit::Microsecond) => {
+                self.extend::<Time64MicrosecondType>(array, |v| v as f64 / (DAY * 1e6));
+            }
+            DataType::Time64(_) => self.extend::<Time64NanosecondType>(array, |v| v as f64 / (DAY * 1e9)),
             DataType::Timestamp(TimeUnit::Second, _) => {
                 self.extend::<TimestampSecondType>(array, |v| v as f64 / DAY);
             }
@@ -153,8 +175,16 @@ impl Cells {
 
     fn push_categories(&mut self, array: &dyn Array) -> Result<()> {
         let array = array.as_any_dictionary_opt().ok_or_else(other_type)?;
+        let values = array.values().as_ref();
         let mut codes = vec![];
-        for_each_text(array.values().as_ref(), |text| codes.push(text.map(|text| self.texts.code(text))))?;
+        if values.data_type().is_integer() {
+            let mut integers = Self::new(Meaning::IntegerText);
+            integers.push(values)?;
+            let texts = integers.into_column(String::new());
+            codes.extend((0..texts.len()).map(|row| texts.cell(row).map(|text| self.texts.code(&text))));
+        } else {
+            for_each_text(values, |text| codes.push(text.map(|text| self.texts.code(text))))?;
+        }
         // Without values, all cells are missing.
         let keys = if codes.is_empty() { vec![0; array.len()] } else { array.normalized_keys() };
         for (row, key) in keys.into_iter().enumerate() {

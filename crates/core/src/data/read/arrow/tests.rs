@@ -100,12 +100,40 @@ fn message(bytes: &[u8], limit: u64) -> String {
 }
 
 #[test]
-fn unsupported_types_are_named() {
+fn columns_of_unsupported_types_are_kept_with_the_reason() {
     let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some([Some(1)])]);
-    let bytes = file(&[batch(vec![("w", Arc::new(list))])], None);
-    let text = message(&bytes, LIMIT);
-    assert!(text.starts_with("column 'w' has the type List("), "{text}");
-    assert!(text.ends_with("which is not supported; convert it to numbers or text, or drop it"), "{text}");
+    let number = Arc::new(Float64Array::from(vec![0.5]));
+    let bytes = file(&[batch(vec![("w", Arc::new(list)), ("x", number)])], None);
+    let Table::Columns(columns) = read(&bytes, LIMIT, &mut vec![], &Context::default()).unwrap() else {
+        panic!("columns expected")
+    };
+    let Values::Unsupported { rows: 1, why } = &columns[0].values else { panic!("{:?}", columns[0]) };
+    assert!(why.starts_with("the type List(") && why.ends_with("is not supported"), "{why}");
+    assert_eq!(columns[1], Column::numeric("x", vec![0.5]));
+}
+
+#[test]
+fn times_durations_and_dictionaries_of_integers() {
+    let levels = DictionaryArray::<Int8Type>::new(
+        Int8Array::from(vec![Some(1), None]),
+        Arc::new(Int64Array::from(vec![7, -3])),
+    );
+    let bytes = file(
+        &[batch(vec![
+            ("time", Arc::new(Time64NanosecondArray::from(vec![43_200_000_000_000, 0]))),
+            ("second", Arc::new(Time32SecondArray::from(vec![Some(21_600), None]))),
+            ("took", Arc::new(DurationMillisecondArray::from(vec![1500, -500]))),
+            ("level", Arc::new(levels)),
+        ])],
+        None,
+    );
+    let Table::Columns(columns) = read(&bytes, LIMIT, &mut vec![], &Context::default()).unwrap() else {
+        panic!("columns expected")
+    };
+    assert_eq!(columns[0].values, Values::Date(vec![0.5, 0.0]));
+    assert!(columns[1].cell(0).is_some() && columns[1].is_missing(1));
+    assert_eq!(columns[2], Column::numeric("took", vec![1.5, -0.5]));
+    assert_eq!(columns[3], Column::text("level", [Some("-3"), None].into_iter()));
 }
 
 #[test]

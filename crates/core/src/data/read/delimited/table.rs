@@ -7,7 +7,7 @@ use crate::data::read::format::ReadOptions;
 use crate::data::read::levels::Levels;
 use crate::data::read::number::{self, MissingValues};
 use crate::data::read::progress::Progress;
-use crate::data::table::{Column, Table, check_names};
+use crate::data::table::{Column, Table, check_names, unique_names};
 use crate::data::types::Decimal;
 use crate::error::{Error, Result};
 use csv::ByteRecord;
@@ -54,7 +54,7 @@ fn read_in_parts(
         return Err(Error::parse("the file has comments but no rows"));
     }
     source.n_columns = first.len();
-    let (names, data) = if options.header {
+    let (mut names, data) = if options.header {
         let is_number = |cell: &[u8]| number::parse(cell.trim_ascii()).is_some();
         // The header of a transposed table may hold numbers: the ids of samples.
         if !options.transpose && first.iter().all(is_number) {
@@ -71,12 +71,18 @@ fn read_in_parts(
             "the first line of {name} has a single column; separate columns by commas, semicolons, tabs or |"
         ));
     }
-    // Before the data: a wrong header often means a wrong delimiter.
-    check_names(names.iter().map(String::as_str))?;
     let parts = if source.quoted { vec![data] } else { split(source.text, data, part) };
-    let columns =
-        if options.transpose { source.transposed(&names, &parts) } else { source.columns(names, &parts) };
-    Table::new(columns?)
+    if !options.transpose {
+        unique_names(&mut names, warnings);
+        return Table::new(source.columns(names, &parts)?);
+    }
+    // These are ids of samples.
+    check_names(names.iter().map(String::as_str))?;
+    let mut columns = source.transposed(&names, &parts)?;
+    let mut names: Vec<String> = columns.iter_mut().map(|column| std::mem::take(&mut column.name)).collect();
+    unique_names(&mut names, warnings);
+    columns.iter_mut().zip(names).for_each(|(column, name)| column.name = name);
+    Table::new(columns)
 }
 
 fn names(header: &ByteRecord) -> Vec<String> {

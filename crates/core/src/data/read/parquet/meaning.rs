@@ -1,6 +1,5 @@
 //! What the cells of a Parquet column are.
 
-use crate::error::{Error, Result, shorten};
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use ::parquet::schema::types::ColumnDescriptor;
 
@@ -16,7 +15,7 @@ pub(super) enum Meaning {
     Unsigned,
     /// Integers divided by a power of ten.
     Decimal(i32),
-    /// Integers divided by the units in a day: days since 1970-01-01.
+    /// Integers divided by the units in a day: days since 1970-01-01, or a time of day.
     Date(f64),
     /// The obsolete type of 96 bits: nanoseconds of a day and the Julian day.
     OldTimestamp,
@@ -25,12 +24,10 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
-    pub(super) fn of(column: &ColumnDescriptor, name: &str) -> Result<Self> {
+    /// The meaning of a column, or why it is not supported.
+    pub(super) fn of(column: &ColumnDescriptor) -> Result<Self, String> {
         if column.path().parts().len() != 1 || column.max_rep_level() != 0 || column.max_def_level() > 1 {
-            return Err(Error::parse(format!(
-                "column '{}' is nested; flatten it into plain columns, or drop it",
-                shorten(name)
-            )));
+            return Err("nested cells are not supported".into());
         }
         let meaning = match (column.physical_type(), column.logical_type_ref()) {
             (Physical::BOOLEAN, _) => Some(Self::Boolean),
@@ -39,6 +36,10 @@ impl Meaning {
             (Physical::INT32 | Physical::INT64, Some(logical)) => Self::of_logical(logical),
             (Physical::INT32 | Physical::INT64, None) => {
                 Self::of_converted(column.converted_type(), column.type_scale())
+            }
+            (_, Some(LogicalType::Decimal(decimal))) => Some(Self::Decimal(decimal.scale)),
+            (_, None) if column.converted_type() == ConvertedType::DECIMAL => {
+                Some(Self::Decimal(column.type_scale()))
             }
             (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => {
                 Some(Self::Text)
@@ -49,13 +50,7 @@ impl Meaning {
             }
             _ => None,
         };
-        meaning.ok_or_else(|| {
-            Error::parse(format!(
-                "column '{}' has the type {}, which is not supported; convert it to numbers or text, or drop it",
-                shorten(name),
-                type_name(column)
-            ))
-        })
+        meaning.ok_or_else(|| format!("the type {} is not supported", type_name(column)))
     }
 
     /// Integers with a logical type.
@@ -65,11 +60,8 @@ impl Meaning {
             LogicalType::Integer(_) => Self::Unsigned,
             LogicalType::Decimal(decimal) => Self::Decimal(decimal.scale),
             LogicalType::Date => Self::Date(1.0),
-            LogicalType::Timestamp(time) => Self::Date(match time.unit {
-                TimeUnit::MILLIS => DAY * 1e3,
-                TimeUnit::MICROS => DAY * 1e6,
-                TimeUnit::NANOS => DAY * 1e9,
-            }),
+            LogicalType::Timestamp(time) => Self::Date(units_in_a_day(&time.unit)),
+            LogicalType::Time(time) => Self::Date(units_in_a_day(&time.unit)),
             LogicalType::Unknown => Self::Number,
             _ => return None,
         })
@@ -83,18 +75,24 @@ impl Meaning {
             UINT_8 | UINT_16 | UINT_32 | UINT_64 => Self::Unsigned,
             DECIMAL => Self::Decimal(scale),
             DATE => Self::Date(1.0),
-            TIMESTAMP_MILLIS => Self::Date(DAY * 1e3),
-            TIMESTAMP_MICROS => Self::Date(DAY * 1e6),
+            TIMESTAMP_MILLIS | TIME_MILLIS => Self::Date(DAY * 1e3),
+            TIMESTAMP_MICROS | TIME_MICROS => Self::Date(DAY * 1e6),
             _ => return None,
         })
+    }
+}
+
+fn units_in_a_day(unit: &TimeUnit) -> f64 {
+    match unit {
+        TimeUnit::MILLIS => DAY * 1e3,
+        TimeUnit::MICROS => DAY * 1e6,
+        TimeUnit::NANOS => DAY * 1e9,
     }
 }
 
 fn type_name(column: &ColumnDescriptor) -> String {
     let physical = column.physical_type();
     match (column.logical_type_ref(), column.converted_type()) {
-        (Some(LogicalType::Time(_)), _) => "TIME".into(),
-        (Some(LogicalType::Decimal(_)), _) => format!("DECIMAL as {physical}"),
         (None, converted) if converted != ConvertedType::NONE => format!("{converted} as {physical}"),
         _ => physical.to_string(),
     }

@@ -101,7 +101,6 @@ fn transposed_tables() {
     assert_eq!(transposed(&text.replace("gene", "\"gene\"")).unwrap(), expected);
     let message = |text: &str| transposed(text).unwrap_err().to_string();
     assert_eq!(message("gene,a,a\nx,1,2\n"), "column 2 and column 3 are both named 'a'; rename one");
-    assert_eq!(message("gene,a,b\nx,1,2\nx,1,2\n"), "column 2 and column 3 are both named 'x'; rename one");
     assert_eq!(message("gene,a,b\nx,1\n"), "line 2: expected 3 fields, found 2");
     assert_eq!(message("gene,a,b\n"), "the file has a header but no rows");
     assert_eq!(message("gene\nx\n"), "a table to transpose needs a column of names and at least one sample");
@@ -159,7 +158,7 @@ fn a_header_of_numbers_gives_a_warning() {
 fn wrong_files_are_explained() {
     assert_eq!(message("a,b\n"), "the file has a header but no rows");
     assert_eq!(message("a,b"), "the file has a header but no rows");
-    assert_eq!(message("a,a\n1,2\n"), "column 1 and column 2 are both named 'a'; rename one");
+    assert_eq!(columns("a,a\n1,2\n")[1].name, "a.1");
     assert_eq!(message("a,b\n1,2\n3\n"), "line 3: expected 2 fields, found 1");
     assert_eq!(message("a,b\r\n1,2\r\n\r\n3,4,5\r\n"), "line 4: expected 2 fields, found 3");
     assert_eq!(message("a,b\r1,2\r3,4,5\r"), "line 3: expected 2 fields, found 3");
