@@ -7,7 +7,8 @@ use crate::random::Rng;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Functions of a covariate that is a number.
+/// Functions of the ranks of a covariate that is a number, besides the number and its square, which ranks do not describe in the
+/// tails.
 const N_FUNCTIONS: usize = 8;
 /// The functions of all covariates may use this fraction of the rows.
 const MAX_FRACTION: f64 = 0.25;
@@ -68,6 +69,11 @@ impl Covariates {
         let columns = Columns::new(&data, (0..data.d()).map(limit).max().unwrap_or(0));
         let mut basis = Orthonormal::default();
         for j in 0..data.d() {
+            if data.feature_type(j) == FeatureType::Number {
+                for power in columns.groups.columns(j).flat_map(|column| powers(columns.column(column))) {
+                    basis.push(power);
+                }
+            }
             for function in columns.functions(j, limit(j)).vectors {
                 basis.push(function);
             }
@@ -111,6 +117,21 @@ impl Covariates {
         }
         order
     }
+}
+
+/// The values of a column and their squares, both centered; missing values become the mean.
+fn powers(column: Vec<f64>) -> [Vec<f64>; 2] {
+    let centered = |values: Vec<f64>| -> Vec<f64> {
+        let (sum, n) =
+            values.iter().filter(|v| !v.is_nan()).fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
+        values.into_iter().map(|v| if v.is_nan() { 0.0 } else { v - sum / n }).collect()
+    };
+    let values = centered(column);
+    // Squares of large values do not overflow, nor do those of small ones underflow.
+    let largest = values.iter().fold(f64::MIN_POSITIVE, |largest, v| largest.max(v.abs()));
+    let values: Vec<f64> = values.into_iter().map(|v| v / largest).collect();
+    let squares = centered(values.iter().map(|v| v * v).collect());
+    [values, squares]
 }
 
 /// The rows with the same values of all covariates.

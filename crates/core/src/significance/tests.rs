@@ -150,7 +150,7 @@ fn covariates_explain_what_they_explain() {
             assert_eq!(found.features.len(), 2);
             let p = p_values(&found);
             assert!(p[0] > 0.01 && p[1] < 0.02, "{statistic:?} {permutations} {p:?}");
-            assert_eq!(found.adjustment, Adjustment::Residuals { functions: 8 });
+            assert_eq!(found.adjustment, Adjustment::Residuals { functions: 10 });
         }
     }
 }

@@ -202,8 +202,15 @@ mod tests {
         let copies = model.sample(&mut Rng::new(1));
         assert!(model.s > 0.05 && copies.iter().all(|v| v.is_finite()), "{}", model.s);
         let variance = copies.iter().map(|v| v * v).sum::<f64>() / copies.len() as f64;
-        // Shrinkage keeps the variance.
-        assert!((variance - 1.0).abs() < 0.1, "{variance}");
+        // Copies have the mean X - s X Sigma^-1; in the direction of an eigenvalue v of Sigma the features have the variance
+        // (v - floor) / (1 - floor), in all others none.
+        let (s, floor) = (model.s, model.floor);
+        let noise = |v: f64| 2.0 * s - s * s / v;
+        let of = |v: &f64| (1.0 - s / v).powi(2) * (v - floor) / (1.0 - floor) + noise(*v);
+        let others = (100 - model.values.len()) as f64 * noise(floor);
+        let expected = (model.values.iter().map(of).sum::<f64>() + others) / 100.0;
+        // The standard error of a mean of 4000 squares is about 0.025.
+        assert!((variance - expected).abs() < 0.1, "{variance} {expected}");
     }
 
     #[test]
