@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import validate_data
@@ -17,8 +18,9 @@ from kernsift import _native
 from kernsift._base import Estimator
 from kernsift._html import Bars, Summary
 from kernsift._importances import importances
-from kernsift._native_data import FloatArray, native_rows, settings
+from kernsift._native_data import FloatArray, explain_conversion_errors, native_rows, settings
 from kernsift._parameters import Docs
+from kernsift._progress import report_progress
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin
 from kernsift._sklearn import HasMethods, Interval, _fit_context
@@ -138,16 +140,30 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         -------
         {self}
         """
-        checks = {"dtype": np.float64, "ensure_min_samples": 2}
-        if y is None:
-            X = validate_data(self, X, **checks)
-        else:
-            X, y = validate_data(self, X, y, **checks)
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 2}
+        with explain_conversion_errors(X):
+            rows = validate_data(self, X, **checks) if y is None else validate_data(self, X, y, **checks)
+        X, y = (rows, None) if y is None else rows
+        # Copies are dense in any case.
+        X = X.toarray() if sparse.issparse(X) else X
+        with report_progress(self, X):
+            self._fit(X, y)
+        if not self.n_significant_:
+            # Half the level for each of several copies.
+            fewest = math.ceil((1 if self.n_copies == 1 else 2) / self.q - 1e-9)
+            text = (
+                f"No feature is selected: at q = {self.q} at least {fewest} features must stand out from "
+                f"their copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
+            )
+            warnings.warn(text, UserWarning, stacklevel=2)
+        return self
+
+    def _fit(self, X: FloatArray, y: Any) -> None:
         run = settings(0, None, 0)
         model = _native.KnockoffModel(native_rows(X), bool(self.normal_scores), run)
         random_state = check_random_state(self.random_state)
         seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_copies)
-        differences = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+        differences = Parallel(n_jobs=self.n_jobs)(
             delayed(_differences)(self._inner(), model.x, model.sample(int(seed), run), y, int(seed))
             for seed in seeds
         )
@@ -157,15 +173,6 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         self.support_ = np.zeros(X.shape[1], dtype=bool)
         self.support_[selected] = True
         self.n_significant_ = len(selected)
-        if not selected:
-            # Half the level for each of several copies.
-            fewest = math.ceil((1 if self.n_copies == 1 else 2) / self.q - 1e-9)
-            text = (
-                f"No feature is selected: at q = {self.q} at least {fewest} features must stand out from "
-                f"their copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
-            )
-            warnings.warn(text, UserWarning, stacklevel=2)
-        return self
 
     def _inner(self) -> Any:
         return HSICLasso() if self.estimator is None else clone(self.estimator)
@@ -179,7 +186,6 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
         tags.input_tags.categorical = False
         tags.target_tags = get_tags(self._inner()).target_tags
         return tags

@@ -284,8 +284,8 @@ def feature_pvalues(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 20))
     >>> found = feature_pvalues(X, X[:, 3] ** 2 > 1)
-    >>> found.features[0]["feature"], found.n_significant
-    ('x3', 1)
+    >>> found.features[0]["feature"], found.features[0]["q_value"] < 1e-6
+    ('x3', True)
     """
     selector = SelectSignificant(
         alpha,

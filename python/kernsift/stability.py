@@ -18,8 +18,9 @@ from kernsift._base import Estimator
 from kernsift._frames import as_frame, frame_names
 from kernsift._html import Bars, Summary
 from kernsift._importances import importances
-from kernsift._native_data import FloatArray, IntArray
+from kernsift._native_data import FloatArray, IntArray, explain_conversion_errors
 from kernsift._parameters import Docs
+from kernsift._progress import report_progress
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin
 from kernsift._sklearn import HasMethods, Interval, _fit_context, _safe_indexing
@@ -119,10 +120,15 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         {self}
         """
         X, y = _checked(self, X, y)
+        with report_progress(self, X):
+            self._fit(X, y)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
         random_state = check_random_state(self.random_state)
         halves = list(_halves(X.shape[0], y, self.n_pairs, random_state))
         seeds = random_state.randint(np.iinfo(np.int32).max, size=len(halves))
-        fits = Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(
+        fits = Parallel(n_jobs=self.n_jobs)(
             delayed(_selected)(self._inner(), X, y, rows, int(seed))
             for rows, seed in zip(halves, seeds, strict=True)
         )
@@ -131,7 +137,6 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         n_features = len(self.frequencies_)
         self.expected_false_ = self.mean_selected_**2 / ((2 * self.threshold - 1) * n_features)
         self.support_ = self.frequencies_ >= self.threshold
-        return self
 
     def _inner(self) -> Any:
         return HSICLasso() if self.estimator is None else clone(self.estimator)
@@ -163,9 +168,10 @@ def _checked(selector: Any, X: Any, y: Any) -> tuple[Any, Any]:
             raise ValueError(f"At least {MIN_SAMPLES} samples are required, got {X.shape[0]} sample(s).")
         return X, y if y is None else np.asarray(y)
     options = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan", "ensure_min_samples": MIN_SAMPLES}
-    if y is None:
-        return validate_data(selector, X, **options), None
-    rows, target = validate_data(selector, X, y, **options)
+    with explain_conversion_errors(X):
+        if y is None:
+            return validate_data(selector, X, **options), None
+        rows, target = validate_data(selector, X, y, **options)
     return rows, target
 
 

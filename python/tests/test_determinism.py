@@ -76,7 +76,9 @@ def parts(thing, at=""):
             yield from parts(value, f"{at}[{i}]")
     elif isinstance(thing, kernsift.Kernel):
         yield at, thing.to_json()
-    elif isinstance(thing, BaseEstimator | kernsift.CompareResult | kernsift.Interactions):
+    elif isinstance(
+        thing, BaseEstimator | kernsift.CompareResult | kernsift.Interactions | kernsift.FeaturePValues
+    ):
         yield from parts({type(thing).__name__: None} | vars(thing), at)
     elif hasattr(thing, "to_bytes"):
         yield at, thing.to_bytes().hex()
@@ -216,7 +218,7 @@ def test_threads_do_not_change_a_bit_with_other_options(name):
         assert_same(answers(name, FEW, 4, **change), expected)
         fitted.append(change)
     # The most are two kernels for continuous targets.
-    assert fitted and len(refused) <= 2, refused
+    assert (fitted or not list(choices(name))) and len(refused) <= 2, refused
 
 
 def test_new_processes_give_the_same_bits():
