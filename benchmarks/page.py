@@ -82,7 +82,7 @@ def wanted(record: dict) -> str:
     parts = {
         "ratio": lambda w: times(w),
         "memory_share": lambda w: f"1/{1 / w:.0f} of its memory",
-        "seconds": lambda w: f"{w:.0f} s",
+        "seconds": lambda w: f"{w:g} s",
         "bytes": lambda w: f"{w / 2**30:.0f} GiB",
         "quality": lambda w: f"{w} of its {record['quality_of']}",
     }
