@@ -41,7 +41,7 @@ fn covariates_are_named_and_not_tested() {
     let record = json(&s.ok(&format!("test linear.csv --json --adjust {adjust}")).out);
     assert_eq!(record["features"].as_array().unwrap().len(), 18);
     assert_eq!(record["covariates"].as_array().unwrap().len(), 2);
-    assert!(record["adjustment"].as_str().unwrap().contains("functions of the covariates (16)"), "{record}");
+    assert!(record["adjustment"].as_str().unwrap().contains("functions of the covariates (20)"), "{record}");
     let run = s.ok("test builtin:heart --adjust sex --type sex=category --permutations 99");
     assert!(run.out.contains("given the covariates") && run.out.contains("within 2 strata"), "{}", run.out);
 }
