@@ -84,7 +84,7 @@ fn month(name: &str) -> Option<&'static str> {
     const NUMBERS: [&str; 12] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"];
     let name = name.to_lowercase();
     let is_named = |starts: &&[&str]| starts.iter().any(|start| name.starts_with(start));
-    MONTHS.iter().position(|starts| is_named(starts)).map(|at| NUMBERS[at])
+    MONTHS.iter().position(is_named).map(|at| NUMBERS[at])
 }
 
 fn calendar(year: &str, month: &str, day: &str) -> Option<i64> {
