@@ -15,6 +15,7 @@ mod delimited;
 mod file;
 mod format;
 mod levels;
+mod names;
 mod number;
 mod numpy;
 #[cfg(feature = "parquet")]
