@@ -24,6 +24,7 @@ AS_TEXT = ["zip_classes", "large_classes"]
 READING = {
     "decimal_comma": {"sep": ";"},
     "german": {"sep": ";"},
+    "r_table": {"sep": "\t"},
     "category_numbers": {"dtype": {"postcode": "category"}},
 }
 #: Their options set columns aside, which Python does by dropping them, or say how to read numbers.
@@ -42,8 +43,11 @@ def read(path):
     options = {"na_values": ["?", "-", "#DIV/0!", "#VALUE!"], **READING.get(path.stem, {})}
     if path.stem in AS_TEXT:
         options["dtype"] = str
+    table = pandas.read_csv(path, **options)
+    if path.stem == "r_table":
+        table = table.reset_index(names="unnamed_1")
     # The command line has another name for a column without one.
-    return pandas.read_csv(path, **options).rename(columns={"Unnamed: 0": "unnamed_1"})
+    return table.rename(columns={"Unnamed: 0": "unnamed_1"})
 
 
 def options_of(path):

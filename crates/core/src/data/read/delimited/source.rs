@@ -11,6 +11,10 @@ use std::ops::Range;
 /// Appended to a text with quotes: if it is not read as a separate record, a quote was not closed.
 const END: &[u8] = b"\n\0end";
 
+/// Further lines named in an error, at most, and the bytes in which they are searched.
+const MAX_NAMED: usize = 5;
+const MAX_SEARCHED: usize = 1 << 26;
+
 /// A text and how it is delimited.
 pub(super) struct Source<'a> {
     pub progress: Option<&'a Progress<'a>>,
@@ -111,8 +115,30 @@ impl Source<'_> {
             .from_reader(self.text[part.clone()].chain(end))
     }
 
+    /// The error for the record at a position; it also names the next ones with a wrong number of cells.
     pub(super) fn wrong_n_columns(&self, at: usize, found: usize) -> Error {
-        Error::at_line(self.line(at), format!("expected {} fields, found {found}", self.n_columns))
+        let mut reader = self.reader(&(at..self.text.len()));
+        let mut record = ByteRecord::new();
+        let (mut start, mut others) = (0, vec![]);
+        while others.len() <= MAX_NAMED
+            && start <= MAX_SEARCHED
+            && let Ok(true) = reader.read_byte_record(&mut record)
+        {
+            let is_end = self.quoted && (record.as_slice() == &END[1..] || contains_end(&record));
+            if start > 0 && record.len() != self.n_columns && !is_blank(&record) && !is_end {
+                others.push(format!("line {} has {}", self.line(at + start), record.len()));
+            }
+            start = reader.position().byte() as usize;
+        }
+        if others.len() > MAX_NAMED {
+            others[MAX_NAMED] = "so on".into();
+        }
+        let rest = match others.split_last() {
+            None => String::new(),
+            Some((last, [])) => format!("; {last}"),
+            Some((last, first)) => format!("; {} and {last}", first.join(", ")),
+        };
+        Error::at_line(self.line(at), format!("expected {} fields, found {found}{rest}", self.n_columns))
     }
 
     fn unclosed(&self, at: usize) -> Error {

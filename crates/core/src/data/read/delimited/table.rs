@@ -54,7 +54,9 @@ fn read_in_parts(
     if first.is_empty() {
         return Err(Error::parse("the file has comments but no rows"));
     }
-    source.n_columns = first.len();
+    let has_unnamed =
+        options.header && !options.transpose && source.has_unnamed_column(&first, after_first)?;
+    source.n_columns = first.len() + usize::from(has_unnamed);
     let (mut names, data) = if options.header {
         let is_number = |cell: &[u8]| number::parse(cell.trim_ascii()).is_some();
         // The header of a transposed table may hold numbers: the ids of samples.
@@ -75,7 +77,13 @@ fn read_in_parts(
     let parts = if source.quoted { vec![data] } else { split(source.text, data, part) };
     if !options.transpose {
         unique_names(&mut names, warnings);
-        return Table::new(source.columns(names, &parts)?);
+        names.extend(has_unnamed.then(String::new));
+        let mut columns = source.columns(names, &parts)?;
+        if has_unnamed {
+            let warning = assign_names(&mut columns);
+            warnings.extend(warning.map(|warning| format!("{name}: {warning}")));
+        }
+        return Table::new(columns);
     }
     // These are ids of samples.
     check_names(names.iter().map(String::as_str))?;
@@ -92,6 +100,24 @@ fn names(header: &ByteRecord) -> Vec<String> {
         name => String::from_utf8_lossy(name).into_owned(),
     };
     header.iter().enumerate().map(name).collect()
+}
+
+/// Names the columns of a table whose last column has no name. If it is empty, all rows end with a separator, and it is dropped;
+/// otherwise the first column is the one without a name in the header, and a warning says so.
+fn assign_names(columns: &mut Vec<Column>) -> Option<String> {
+    let last = columns.last()?;
+    if (0..last.len()).all(|row| last.is_missing(row)) {
+        columns.pop();
+        return None;
+    }
+    for at in (1..columns.len()).rev() {
+        columns[at].name = std::mem::take(&mut columns[at - 1].name);
+    }
+    // A name of the header may be the same.
+    let free = |name: &String| columns[1..].iter().all(|column| column.name != *name);
+    let name = (1..).map(|n| format!("unnamed_{n}")).find(free)?;
+    columns[0].name = name.clone();
+    Some(format!("rows have one cell more than the header has names; the first column is called '{name}'"))
 }
 
 /// Splits a text without quotes after line ends, into parts of at least `size` bytes except for the last.
@@ -111,6 +137,15 @@ fn split(text: &[u8], data: Range<usize>, size: usize) -> Vec<Range<usize>> {
 }
 
 impl Source<'_> {
+    /// Whether the first two rows have one cell more than the header: R writes row names so, and some programs end all rows but
+    /// the header with a separator.
+    fn has_unnamed_column(&self, header: &ByteRecord, start: usize) -> Result<bool> {
+        let (row, end) = self.first_record(start)?;
+        let (second, _) = self.first_record(end)?;
+        let is_longer = |row: &ByteRecord| row.len() == header.len() + 1;
+        Ok(header.len() > 1 && is_longer(&row) && (is_longer(&second) || second.len() <= 1))
+    }
+
     fn columns(&self, names: Vec<String>, parts: &[Range<usize>]) -> Result<Vec<Column>> {
         let general =
             self.quoted || self.comment.is_some() || self.missing.has_numbers() || self.decimal_comma;

@@ -52,6 +52,28 @@ fn integers_keep_their_spelling() {
     assert_eq!(columns(&text.replace("zip", "\"zip\"")), expected);
 }
 
+#[test]
+fn a_column_without_a_name_in_the_header() {
+    // Row names as R writes them, and a separator at the end of each row.
+    let rows = [words("unnamed_1", &["r1", "r2"]), number("a", &[1.0, 3.0]), number("b", &[2.0, 4.0])];
+    assert_eq!(columns("a,b\nr1,1,2\nr2,3,4\n"), rows);
+    assert_eq!(columns("\"a\" \"b\"\n\"r1\" 1 2\n\"r2\" 3 4\n".replace(' ', "\t").as_str()), rows);
+    assert_eq!(columns("a,b\n1,2,\n3,4,\n"), rows[1..]);
+    assert_eq!(columns("a,b\n\"1\",2,\n3,4,\n"), rows[1..]);
+    // The last value of the first row is missing.
+    let first = [words("unnamed_1", &["r1", "r2"]), number("a", &[1.0, 3.0]), number("b", &[f64::NAN, 4.0])];
+    assert_eq!(format!("{:?}", columns("a,b\nr1,1,\nr2,3,4\n")), format!("{first:?}"));
+    assert_eq!(columns("unnamed_1,b\nr1,1,2\nr2,3,4\n")[0].name, "unnamed_2");
+    let mut warnings = vec![];
+    read("t.csv", "a,b\n1,5,2\n2,5,3\n", None, &ReadOptions::default(), None, &mut warnings).unwrap();
+    let expected =
+        "t.csv: rows have one cell more than the header has names; the first column is called 'unnamed_1'";
+    assert_eq!(warnings, [expected]);
+    // Mistakes.
+    assert_eq!(message("a,b\n1,2,3\n4,5\n6,7\n"), "line 2: expected 2 fields, found 3");
+    assert_eq!(message("a\n1,2\n"), "line 2: expected 1 fields, found 2");
+}
+
 fn with(options: ReadOptions, text: &str) -> Result<Vec<Column>> {
     match read("t.csv", text, options.separator, &options, None, &mut vec![])? {
         Table::Columns(columns) => Ok(columns),
@@ -160,6 +182,13 @@ fn wrong_files_are_explained() {
     assert_eq!(message("a,b"), "the file has a header but no rows");
     assert_eq!(columns("a,a\n1,2\n")[1].name, "a.1");
     assert_eq!(message("a,b\n1,2\n3\n"), "line 3: expected 2 fields, found 1");
+    let two = "line 3: expected 2 fields, found 1; line 5 has 3";
+    assert_eq!(message("a,b\n1,2\n3\n\n4,5,6\n7,8\n"), two);
+    let three = "line 2: expected 3 fields, found 1; line 3 has 1 and line 4 has 2";
+    assert_eq!(message("a,b,c\n1\n1\n1,2\n1,2,3\n"), three);
+    let many = "line 2: expected 3 fields, found 1; line 3 has 1, line 4 has 1, line 5 has 1, line 6 has 1, line 7 has 1 and so on";
+    assert_eq!(message(&format!("a,b,c\n{}1,2,3\n", "1\n".repeat(7))), many);
+    assert_eq!(message(&format!("a,b,c\n{}1,\"2\",3\n", "1\n".repeat(7))), many);
     assert_eq!(message("a,b\r\n1,2\r\n\r\n3,4,5\r\n"), "line 4: expected 2 fields, found 3");
     assert_eq!(message("a,b\r1,2\r3,4,5\r"), "line 3: expected 2 fields, found 3");
     assert_eq!(message("a,b\n\"1\n2\",2\n3,4,5\n"), "line 4: expected 2 fields, found 3");
