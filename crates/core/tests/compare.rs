@@ -55,7 +55,7 @@ fn all_methods() -> Vec<String> {
 fn noise_scores_at_chance_unless_selection_uses_test_rows() {
     let methods = all_methods();
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
-    let mut compare = compare(&names, &[4], 5);
+    let mut compare = compare(&names, &[4], 3);
     let mut mean = vec![0.0; methods.len()];
     let mut leaking = 0.0;
     const SETS: u64 = 6;
@@ -232,8 +232,7 @@ fn results_do_not_depend_on_threads() {
         pool.install(|| run(&compare, &wine).text())
     };
     let one = text(1);
-    assert_eq!(one, text(2));
-    assert_eq!(one, text(7));
+    assert_eq!(one, text(3));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use kernsift::Context;
 use kernsift::data::{Classes, Dataset, Encoding, FeatureType, Target};
 use kernsift::interactions::InteractionScreen;
 use kernsift::internals::Rng;
-use kernsift::select::{FeatureCount, Selector, SelectorMethod, Step, SvmRfe};
+use kernsift::select::{Auto, FeatureCount, Selector, SelectorMethod, Step, SvmRfe};
 use ndarray::Array2;
 
 const NUMBERS: usize = 40;
@@ -117,6 +117,21 @@ fn svm_rfe_keeps_informative_features_longest() {
     let mut best = found.unwrap().order[..3].to_vec();
     best.sort_unstable();
     assert_eq!(best, [LINEAR, WIDE, NARROW]);
+}
+
+/// The search adds the features with effects alone; those of the significant pair come next. Without time it does not
+/// cross-validate, which does not change the order here.
+#[test]
+fn the_automatic_selector_ranks_all_informative_features_first() {
+    let auto = Auto { time_budget: Some(1e-6), ..Auto::default() };
+    for continuous in [false, true] {
+        let data = planted(1000, 1, continuous);
+        let found =
+            auto.select_typed(&data, FeatureCount::Auto, Encoding::default(), &Context::default()).unwrap();
+        let mut best = found.order[..6].to_vec();
+        best.sort_unstable();
+        assert_eq!(best, [LINEAR, QUADRATIC, SWITCHED, WIDE, NARROW, SWITCH], "{:?}", found.order);
+    }
 }
 
 /// The screen removes the effects of single features and finds the number whose effect depends on a category.
