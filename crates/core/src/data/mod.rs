@@ -41,7 +41,7 @@ pub use prepare::{
 };
 pub use rows::Rows;
 pub use scale::Standardizer;
-pub(crate) use scale::{is_constant, outer_fences, standardized};
+pub(crate) use scale::{is_constant, mean_rank, outer_fences, standardized};
 pub use sparse::SparseRows;
 pub use stack::stack;
 pub use table::{Column, Table, Values};

@@ -80,6 +80,12 @@ pub(crate) fn outer_fences(values: impl Iterator<Item = f64>) -> Option<(f64, f6
     (reach > 0.0 && reach.is_finite()).then_some((low - reach, high + reach))
 }
 
+/// The rank of a value among sorted numbers, from 1; equal numbers have their mean rank.
+pub(crate) fn mean_rank(sorted: &[f64], value: f64) -> f64 {
+    let (below, at_most) = (sorted.partition_point(|v| *v < value), sorted.partition_point(|v| *v <= value));
+    0.5 * (below + 1 + at_most) as f64
+}
+
 /// Whether a column with this mean and standard deviation is constant. The computed standard deviation of equal
 /// numbers is the rounding error of their mean.
 pub(crate) fn is_constant(mean: f64, std: f64) -> bool {

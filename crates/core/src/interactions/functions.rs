@@ -57,8 +57,18 @@ impl<'a> Columns<'a> {
         Self { data, groups: data.groups(), sparse, table }
     }
 
-    /// Up to `limit` functions of a feature, at most those of [`Columns::new`].
+    /// Up to `limit` functions of a feature, at most those of [`Columns::new`], that enough rows determine.
     pub fn functions(&self, feature: usize, limit: usize) -> FeatureFunctions {
+        let n = self.data.n() as f64;
+        let is_spread = |vector: &Vec<f64>| kurtosis(vector) * MIN_ROWS <= n;
+        let vectors: Vec<Vec<f64>> =
+            self.all_functions(feature, limit).into_iter().filter(is_spread).collect();
+        let kurtosis = largest_kurtosis(&vectors);
+        FeatureFunctions { vectors, kurtosis }
+    }
+
+    /// Up to `limit` functions of a feature, also those that few rows determine.
+    pub fn all_functions(&self, feature: usize, limit: usize) -> Vec<Vec<f64>> {
         let limit = limit.min(self.table.len());
         let mut columns: Vec<Vec<f64>> = self.groups.columns(feature).map(|j| self.column(j)).collect();
         if columns.len() > 1 {
@@ -69,7 +79,7 @@ impl<'a> Columns<'a> {
             };
             columns.sort_by(|a, b| spread(a).total_cmp(&spread(b)));
         }
-        let vectors = match self.data.feature_type(feature) {
+        match self.data.feature_type(feature) {
             FeatureType::Category { levels } => indicators(&columns[0], levels, limit),
             FeatureType::Number => {
                 let orders: Vec<Vec<Entry>> = columns.iter().map(|column| sorted(column)).collect();
@@ -78,12 +88,7 @@ impl<'a> Columns<'a> {
                     orders => cosines(&columns, orders, limit),
                 }
             }
-        };
-        let n = self.data.n() as f64;
-        let is_spread = |vector: &Vec<f64>| kurtosis(vector) * MIN_ROWS <= n;
-        let vectors: Vec<Vec<f64>> = vectors.into_iter().filter(is_spread).collect();
-        let kurtosis = largest_kurtosis(&vectors);
-        FeatureFunctions { vectors, kurtosis }
+        }
     }
 
     /// The functions of a column without ties and missing values.
@@ -114,7 +119,8 @@ fn kurtosis(vector: &[f64]) -> f64 {
     vector.iter().map(|v| (v * v) * (v * v)).sum::<f64>() / vector.len() as f64
 }
 
-pub(super) fn largest_kurtosis(vectors: &[Vec<f64>]) -> f64 {
+/// The largest mean fourth power of vectors with mean square 1.
+pub(crate) fn largest_kurtosis(vectors: &[Vec<f64>]) -> f64 {
     vectors.iter().map(|vector| kurtosis(vector)).fold(0.0, f64::max)
 }
 

@@ -151,7 +151,7 @@ fn if_memory_suffices<T>(found: Result<T>, ctx: &Context) -> Result<Option<T>> {
 /// pair and no set of three. Tests are made until one is significant at `alpha`; the p-value is adjusted for their number.
 pub(crate) fn any_dependence(data: &Dataset, jointly: bool, alpha: f64, ctx: &Context) -> Result<f64> {
     let tests = if jointly { 4.0 } else { 2.0 };
-    let mut p_value = tests * smallest_p_value(data, ctx)?;
+    let mut p_value = tests * smallest(&feature_p_values(data, ctx)?);
     if p_value > alpha {
         p_value = p_value.min(tests * overall(data, ctx)?);
     }
@@ -167,11 +167,16 @@ pub(crate) fn overall(data: &Dataset, ctx: &Context) -> Result<f64> {
     Ok(if_memory_suffices(overall_p_value(data, ctx), ctx)?.unwrap_or(1.0))
 }
 
-/// The smallest p-value of a single feature, adjusted for the number of features.
-pub(crate) fn smallest_p_value(data: &Dataset, ctx: &Context) -> Result<f64> {
+/// The p-value of every single feature.
+pub(crate) fn feature_p_values(data: &Dataset, ctx: &Context) -> Result<Vec<f64>> {
     let dependence = feature_dependence(data, n_functions(data), ctx)?;
-    let least = dependence.iter().map(|found| found.p_value).fold(1.0, f64::min);
-    Ok((least * data.d() as f64).min(1.0))
+    Ok(dependence.iter().map(|found| found.p_value).collect())
+}
+
+/// The smallest p-value, adjusted for the number of features.
+pub(crate) fn smallest(p_values: &[f64]) -> f64 {
+    let least = p_values.iter().copied().fold(1.0, f64::min);
+    (least * p_values.len() as f64).min(1.0)
 }
 
 /// The sets of features on which the target depends jointly: significant pairs and sets of three.

@@ -72,19 +72,34 @@ pub fn feature_dependence(data: &Dataset, n_functions: usize, ctx: &Context) -> 
 
 /// The dependence of the columns of a target with this kurtosis on the functions of a feature.
 fn dependence(feature: &FeatureFunctions, target: &[Vec<f64>], kurtosis: f64) -> Dependence {
-    let n = target[0].len();
     let functions = &feature.vectors;
-    let pairs = || functions.iter().flat_map(|f| target.iter().map(move |y| (f, y)));
-    let score = pairs().map(|(f, y)| dot(f, y).powi(2)).sum::<f64>() / n as f64;
-    let degrees = functions.len() * target.len();
-    let ln_p_value = match is_spread_over(n, [feature.kurtosis, kurtosis]) {
-        true => ln_p_value(score / n as f64, functions.len(), target.len(), n as f64 - 1.0),
-        false => {
-            let least = pairs().map(|(f, y)| ln_bound(f, y)).fold(0.0, f64::min);
-            (least + (degrees.max(1) as f64).ln()).min(0.0)
-        }
-    };
-    Dependence { score, degrees, p_value: ln_p_value.exp(), ln_p_value }
+    let sum = sum_of_squares(functions, target);
+    let ln_p_value = ln_dependence((functions, feature.kurtosis), (target, kurtosis), sum, 0);
+    let score = sum / target[0].len() as f64;
+    Dependence { score, degrees: functions.len() * target.len(), p_value: ln_p_value.exp(), ln_p_value }
+}
+
+/// The sum of squared inner products of functions of a feature and columns of the target.
+pub(crate) fn sum_of_squares(functions: &[Vec<f64>], target: &[Vec<f64>]) -> f64 {
+    functions.iter().flat_map(|f| target.iter().map(move |y| dot(f, y).powi(2))).sum()
+}
+
+/// The logarithm of the p-value of the [`sum_of_squares`] of orthonormal functions of a feature and columns of the target, each
+/// with their [`largest_kurtosis`], after `removed` functions were removed from both.
+pub(crate) fn ln_dependence(
+    (functions, of_functions): (&[Vec<f64>], f64),
+    (target, of_target): (&[Vec<f64>], f64),
+    sum: f64,
+    removed: usize,
+) -> f64 {
+    let n = target.first().map_or(0, Vec::len);
+    if is_spread_over(n, [of_functions, of_target]) {
+        let rows = n as f64 - 1.0 - removed as f64;
+        return ln_p_value(sum / (n as f64).powi(2), functions.len(), target.len(), rows);
+    }
+    let bounds = functions.iter().flat_map(|f| target.iter().map(move |y| ln_bound(f, y)));
+    let products = (functions.len() * target.len()).max(1) as f64;
+    (bounds.fold(0.0, f64::min) + products.ln()).min(0.0)
 }
 
 /// The logarithm of Bernstein's bound on the p-value of the inner product of two vectors with mean 0 and mean square 1. It also

@@ -60,13 +60,13 @@ mod three_way;
 mod top;
 
 pub use beyond::Pair;
-pub(crate) use functions::Columns;
+pub(crate) use functions::{Columns, largest_kurtosis};
 pub(crate) use joint::{
-    JointSets, MIN_ROWS, any_dependence, jointly_relevant, leading_pairs, overall, smallest_p_value,
+    JointSets, MIN_ROWS, any_dependence, feature_p_values, jointly_relevant, leading_pairs, overall, smallest,
 };
 pub use main_effects::{Dependence, feature_dependence};
+pub(crate) use main_effects::{ln_dependence, sum_of_squares};
 pub(crate) use orthonormal::Orthonormal;
 pub use settings::{InteractionScreen, Interactions};
-pub(crate) use significance::ln_p_value;
 pub(crate) use target::target_columns;
 pub use three_way::ThreeWay;

@@ -1,11 +1,12 @@
 //! Significance of a set of functions for the columns of the target.
 
-use crate::probability::ln_f_upper_tail;
+use crate::probability::{ln_f_upper_tail, ln_gamma};
 
 /// The logarithm of the p-value of Pillai's trace $V = \operatorname{tr}(T^{-1} H)$, where $T$ are the sums of squares and
 /// products of `columns` columns of the target with `rows` degrees of freedom and $H$ their part that `functions` functions
 /// explain. For one column this is the F-test of a regression; for several it is the usual approximation by the F
-/// distribution. 0 if too few rows remain.
+/// distribution. 0 if too few rows remain, and at least that of one of all permutations of the rows: no test is more certain, also
+/// where functions explain the target completely.
 pub(crate) fn ln_p_value(trace: f64, functions: usize, columns: usize, rows: f64) -> f64 {
     let (q, t) = (functions as f64, columns as f64);
     let residual = rows - q;
@@ -16,7 +17,11 @@ pub(crate) fn ln_p_value(trace: f64, functions: usize, columns: usize, rows: f64
     let (m, n) = (((q - t).abs() - 1.0) / 2.0, (residual - t - 1.0) / 2.0);
     let (numerator, denominator) = (2.0 * m + s + 1.0, 2.0 * n + s + 1.0);
     let f = denominator / numerator * trace.max(0.0) / (s - trace).max(0.0);
-    if f.is_nan() { 0.0 } else { ln_f_upper_tail(f, s * numerator, s * denominator) }
+    if f.is_nan() {
+        0.0
+    } else {
+        ln_f_upper_tail(f, s * numerator, s * denominator).max(-ln_gamma(rows + 1.0))
+    }
 }
 
 #[cfg(test)]
@@ -37,6 +42,12 @@ mod tests {
     #[test]
     fn without_degrees_of_freedom_nothing_is_significant() {
         assert_eq!((ln_p_value(0.9, 0, 1, 50.0), ln_p_value(0.9, 4, 1, 5.0)), (0.0, 0.0));
-        assert_eq!((ln_p_value(0.0, 4, 1, 50.0), ln_p_value(1.0, 4, 1, 50.0)), (0.0, f64::NEG_INFINITY));
+        assert_eq!(ln_p_value(0.0, 4, 1, 50.0), 0.0);
+    }
+
+    #[test]
+    fn a_complete_explanation_is_as_certain_as_one_permutation() {
+        // ln(50!) = 148.4778.
+        assert!((ln_p_value(1.0, 4, 1, 50.0) + 148.4778).abs() < 1e-4);
     }
 }

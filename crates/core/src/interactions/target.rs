@@ -2,7 +2,7 @@
 
 use super::functions::MIN_ROWS;
 use super::orthonormal::Orthonormal;
-use crate::data::{Dataset, Target, outer_fences};
+use crate::data::{Dataset, Target, mean_rank, outer_fences};
 use crate::error::{Error, Result};
 
 /// Centered columns $Y$ of the target with $Y^\top Y = n I$: an indicator per class, less one, or the number itself.
@@ -64,12 +64,6 @@ fn without_outliers(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     values.iter().map(|v| mean_rank(&sorted, *v)).collect()
-}
-
-/// The mean rank of a value among sorted values.
-fn mean_rank(sorted: &[f64], value: f64) -> f64 {
-    let (below, at_most) = (sorted.partition_point(|v| *v < value), sorted.partition_point(|v| *v <= value));
-    0.5 * (below + 1 + at_most) as f64
 }
 
 #[cfg(test)]

@@ -198,6 +198,26 @@ impl FeatureCount {
     }
 }
 
+/// Selections of several numbers of features by `run`, which makes all of them from one search.
+pub(super) fn from_one_search(
+    method: &'static str,
+    d: usize,
+    counts: &[usize],
+    run: impl Fn(&[Option<usize>]) -> Result<Vec<Selection>>,
+) -> Vec<Result<Selection>> {
+    let resolved = || counts.iter().map(|&count| FeatureCount::Count(count).resolve(method, d));
+    let valid: Vec<Option<usize>> = resolved().filter_map(Result::ok).collect();
+    let found = if valid.is_empty() { Ok(vec![]) } else { run(&valid) };
+    match found {
+        Ok(found) => {
+            let mut found = found.into_iter();
+            resolved().map(|count| count.map(|_| found.next().expect("one for each valid number"))).collect()
+        }
+        // Each number has its own error.
+        Err(_) => resolved().map(|count| Ok(run(&[count?])?.remove(0))).collect(),
+    }
+}
+
 /// The result of a selector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Selection {

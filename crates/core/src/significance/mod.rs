@@ -47,12 +47,17 @@
 //!
 //! [`Stability`] fits a selector to random halves of the rows and reports how often each feature is selected, with a bound on
 //! the expected number of false selections.
+//!
+//! # Would another feature do as well?
+//!
+//! [`near_copies`] finds the features that are almost equal to a selected one: which of them is selected is a matter of chance.
 
 mod correction;
 mod covariates;
 mod feature_test;
 mod knockoffs;
 mod moments;
+mod near_copies;
 mod permutation;
 mod stability;
 #[cfg(test)]
@@ -63,5 +68,6 @@ pub use correction::Correction;
 pub use covariates::Adjustment;
 pub use feature_test::{FeatureTest, FeatureTests, TestedFeature};
 pub use knockoffs::{CopyModel, KnockoffResult, Knockoffs, e_values, select_by_e_values};
+pub use near_copies::{NEAR_COPY, NearCopy, copies_of_selected, near_copies};
 pub use stability::{Frequencies, Stability};
 pub use vectors::DependenceStatistic;

@@ -7,10 +7,10 @@ use super::covariates::Covariates;
 use super::vectors::{FeatureVectors, Side};
 use crate::context::Context;
 use crate::error::Result;
-use crate::interactions::Columns;
+use crate::interactions::{Columns, sum_of_squares};
 use crate::linalg::{product_bytes, product_single};
 use crate::random::Rng;
-use crate::simd::{add_squares_f32, dot};
+use crate::simd::add_squares_f32;
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -118,9 +118,7 @@ impl Permutations<'_> {
         let n = self.target.n();
         for &j in group {
             let side = features.of(j, &self.covariates.basis);
-            let pairs =
-                side.vectors.iter().flat_map(|f| self.target.vectors.iter().map(|y| dot(f, y).powi(2)));
-            let sum = pairs.sum::<f64>();
+            let sum = sum_of_squares(&side.vectors, &self.target.vectors);
             let ln_p_value = side.ln_p_value(self.target, sum, self.covariates.basis.vectors.len());
             out.push(Observed { sum, ln_p_value, exceeding: 0 });
             if !permuted.is_empty() {

@@ -48,17 +48,30 @@ fn kolmogorov_smirnov(mut values: Vec<f64>) -> f64 {
 
 #[test]
 fn cosine_p_values_are_those_of_feature_dependence() {
-    let data = linear(80, 6, 1);
-    let found = run(&FeatureTest::default(), &data, &[]);
-    let expected = feature_dependence(&data, 4, &Context::default()).unwrap();
-    for tested in &found.features {
-        let expected = expected[tested.feature];
-        // The same sums in another order.
-        assert!((tested.p_value / expected.p_value - 1.0).abs() < 1e-10);
-        assert!((tested.statistic / expected.score - 1.0).abs() < 1e-10);
+    let mut rng = Rng::new(5);
+    let rare = Array2::from_shape_simple_fn((400, 6), || f64::from(u8::from(rng.uniform() < 0.03)));
+    let rare = Dataset::labeled(rare, (0..400).map(|i| usize::from(i < 12)).collect()).unwrap();
+    for data in [linear(80, 6, 1), rare] {
+        let found = run(&FeatureTest::default(), &data, &[]);
+        let expected = feature_dependence(&data, 4, &Context::default()).unwrap();
+        for tested in &found.features {
+            let expected = expected[tested.feature];
+            assert_eq!((tested.p_value, tested.statistic), (expected.p_value, expected.score));
+        }
+        assert_eq!(found.adjustment, Adjustment::None);
+        assert!(found.features.windows(2).all(|pair| pair[0].p_value <= pair[1].p_value));
     }
-    assert_eq!((found.features[0].feature, found.adjustment), (0, Adjustment::None));
-    assert!(found.features.windows(2).all(|pair| pair[0].p_value <= pair[1].p_value));
+    assert_eq!(run(&FeatureTest::default(), &linear(80, 6, 1), &[]).features[0].feature, 0);
+}
+
+#[test]
+fn rare_levels_and_classes_are_not_significant_by_chance() {
+    // 20 of 1000 rows have the rare class, and each feature is 1 in about 2 % of the rows. By chance 8 of 1200 features have 3 rows
+    // with both: their z is 4, a normal p-value of 6e-5, which is 0.009 after adjustment.
+    let mut rng = Rng::new(1);
+    let x = Array2::from_shape_simple_fn((1000, 1200), || f64::from(u8::from(rng.uniform() < 0.02)));
+    let data = Dataset::labeled(x, (0..1000).map(|i| usize::from(i < 20)).collect()).unwrap();
+    assert_eq!(run(&FeatureTest::default(), &data, &[]).n_significant, 0);
 }
 
 #[test]

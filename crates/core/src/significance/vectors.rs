@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::data::{Dataset, FeatureType};
 use crate::dependence::{TargetKernel, column_factor, target_factor};
 use crate::error::{Error, Result};
-use crate::interactions::{Columns, Orthonormal, ln_p_value, target_columns};
+use crate::interactions::{Columns, Orthonormal, largest_kurtosis, ln_dependence, target_columns};
 use crate::simd::dot;
 
 /// The fraction of the trace that the factor of a Gaussian kernel may omit.
@@ -30,20 +30,29 @@ crate::choices! {
 /// The vectors of a feature or of the target.
 pub(super) struct Side {
     pub vectors: Vec<Vec<f64>>,
-    /// For factors of kernel matrices, the moments of the matrix; `None` for orthonormal functions.
-    moments: Option<Moments>,
+    kind: Kind,
+}
+
+/// What the vectors are, with what their asymptotic distribution depends on.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// Orthonormal functions.
+    Functions { kurtosis: f64 },
+    /// The centered factor of a kernel matrix.
+    Factor(Moments),
 }
 
 impl Side {
     /// Orthonormal functions.
     fn orthonormal(vectors: Vec<Vec<f64>>) -> Self {
-        Self { vectors, moments: None }
+        let kurtosis = largest_kurtosis(&vectors);
+        Self { vectors, kind: Kind::Functions { kurtosis } }
     }
 
     /// A centered factor of a kernel matrix.
     fn factor(vectors: Vec<Vec<f64>>) -> Self {
-        let moments = Some(Moments::of_factor(&vectors));
-        Self { vectors, moments }
+        let moments = Moments::of_factor(&vectors);
+        Self { vectors, kind: Kind::Factor(moments) }
     }
 
     /// Number of samples; 0 without vectors.
@@ -84,7 +93,7 @@ impl Side {
 
     /// Residuals on other functions.
     pub fn without(&self, removed: &Orthonormal) -> Self {
-        if self.moments.is_none() {
+        if matches!(self.kind, Kind::Functions { .. }) {
             return Self::orthonormal(removed.complement(&self.vectors));
         }
         let mut vectors = self.vectors.clone();
@@ -95,19 +104,20 @@ impl Side {
     /// With the samples in another order.
     pub fn permuted(&self, order: &[usize]) -> Self {
         let vectors = self.vectors.iter().map(|vector| order.iter().map(|&i| vector[i]).collect()).collect();
-        Self { vectors, moments: self.moments }
+        Self { vectors, kind: self.kind }
     }
 
     /// The logarithm of the asymptotic p-value of a sum of squared products with the vectors of the target, after `removed`
     /// functions were removed from both.
     pub fn ln_p_value(&self, target: &Self, sum: f64, removed: usize) -> f64 {
-        let n = target.n() as f64;
-        match (&self.moments, &target.moments) {
-            (Some(own), Some(other)) => own.ln_p_value(other, sum, n - removed as f64),
-            _ => {
-                let rows = n - 1.0 - removed as f64;
-                ln_p_value(sum / (n * n), self.vectors.len(), target.vectors.len(), rows)
+        match (self.kind, target.kind) {
+            (Kind::Factor(own), Kind::Factor(other)) => {
+                own.ln_p_value(&other, sum, target.n() as f64 - removed as f64)
             }
+            (Kind::Functions { kurtosis }, Kind::Functions { kurtosis: of_target }) => {
+                ln_dependence((&self.vectors, kurtosis), (&target.vectors, of_target), sum, removed)
+            }
+            _ => unreachable!("one statistic has one kind of vectors"),
         }
     }
 }

@@ -67,11 +67,16 @@ impl Errors {
         self.errors[method].iter().map(|errors| mean(errors, &self.weights)).collect()
     }
 
+    /// The first number of features with the least error.
+    pub fn least(&self, method: usize) -> usize {
+        let curve = self.curve(method);
+        (1..curve.len()).fold(0, |best, at| if curve[at].mean < curve[best].mean { at } else { best })
+    }
+
     /// The smallest number of features whose error is within one standard error of the least.
     pub fn one_standard_error(&self, method: usize) -> usize {
         let curve = self.curve(method);
-        let least = curve.iter().copied().reduce(|a, b| if b.mean < a.mean { b } else { a });
-        let Some(least) = least else { return 0 };
+        let Some(least) = curve.get(self.least(method)) else { return 0 };
         curve.iter().position(|point| point.mean <= least.mean + least.error).unwrap_or(0)
     }
 

@@ -14,11 +14,11 @@ pub use result::{Alternative, Automatic, CurvePoint, Estimate};
 pub use settings::Auto;
 
 use super::nca::{self, Found};
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{FeatureCount, Selection, Selector, from_one_search};
 use crate::context::Context;
 use crate::data::{Dataset, Encoder, Encoding, Splits, Target};
 use crate::error::Result;
-use crate::interactions::{JointSets, overall, smallest_p_value};
+use crate::interactions::{JointSets, feature_p_values, overall, smallest};
 use crate::method::Info;
 use crate::outcome::{Outcome, Stop};
 use crate::simd::dot;
@@ -67,19 +67,7 @@ impl Selector for Auto {
 
     /// Searches once, for the largest number.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        let valid = |&&count: &&usize| (1..=data.d()).contains(&count);
-        let wanted: Vec<Option<usize>> = counts.iter().filter(valid).map(|&count| Some(count)).collect();
-        let found = if wanted.is_empty() { Ok(vec![]) } else { self.select_counts(data, &wanted, ctx) };
-        let Ok(found) = found else {
-            // Errors are reported for every number.
-            return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
-        };
-        let mut found = found.into_iter();
-        let one = |&count: &usize| {
-            FeatureCount::Count(count).resolve(NAME, data.d())?;
-            Ok(found.next().expect("one for each valid number"))
-        };
-        counts.iter().map(one).collect()
+        from_one_search(NAME, data.d(), counts, |counts| self.select_counts(data, counts, ctx))
     }
 }
 
@@ -144,8 +132,8 @@ fn sampled(data: &Dataset, seed: u64) -> Result<Dataset> {
 
 /// The tests of all features, pairs and sets of three.
 struct Screened {
-    /// The smallest adjusted p-value of a feature.
-    single: f64,
+    /// The p-value of each feature.
+    single: Vec<f64>,
     /// The p-value of the sum of the effects of all features.
     overall: f64,
     joint: JointSets,
@@ -154,7 +142,7 @@ struct Screened {
 impl Screened {
     fn new(data: &Dataset, ctx: &Context) -> Result<Self> {
         Ok(Self {
-            single: smallest_p_value(data, ctx)?,
+            single: feature_p_values(data, ctx)?,
             overall: overall(data, ctx)?,
             joint: JointSets::find(data, ctx)?,
         })
@@ -165,7 +153,7 @@ impl Screened {
     fn p_value(&self, results: Option<&Results>) -> f64 {
         let [pair, three] = self.joint.p_values();
         let error = results.map_or(1.0, |results| results.p_value);
-        (5.0 * self.single.min(self.overall).min(pair).min(three).min(error)).min(1.0)
+        (5.0 * smallest(&self.single).min(self.overall).min(pair).min(three).min(error)).min(1.0)
     }
 }
 
@@ -206,23 +194,19 @@ impl Run<'_> {
         let p_value = self.screened.p_value(results.as_ref());
         let chosen =
             results.as_ref().map_or(Choice { method: 0, point: 0 }, |results| results.errors.choose());
-        let n_best = match (wanted, &results) {
-            (Some(count), _) => count,
-            (None, Some(_)) => {
-                let most = if chosen.method == 0 { self.found.order.len().max(1) } else { d };
-                plan.counts[points[chosen.point]].min(most)
-            }
-            (None, None) => self.found.count.max(1).min(d),
-        };
-        let votes = votes(d, trials, chosen.method, n_best);
+        let (count, joint) = self.count(wanted, results.as_ref(), &points, chosen);
         let (order, is_averaged) = match chosen.method {
-            0 => self.order(&votes, n_best),
+            0 => self.order(&votes(d, trials, 0, count), count),
             other => {
                 // The largest number, as in cross-validation.
-                let (selector, count) = (&plan.others[other - 1], FeatureCount::Count(plan.most));
-                (selector.select_typed(self.data, count, Encoding::default(), ctx)?.order, false)
+                let (selector, most) = (&plan.others[other - 1], FeatureCount::Count(plan.most));
+                (selector.select_typed(self.data, most, Encoding::default(), ctx)?.order, false)
             }
         };
+        let n_best = count + joint.iter().filter(|f| !order[..count].contains(f)).count();
+        let sets: Vec<Vec<usize>> = std::iter::once(joint).chain(self.screened.joint.sets()).collect();
+        let order = with_joint_sets(order, count, &sets);
+        let votes = votes(d, trials, chosen.method, n_best);
         let nothing = wanted.is_none() && p_value > ALPHA;
         let scores = match trials.is_empty() {
             _ if nothing => vec![0.0; d],
@@ -237,6 +221,7 @@ impl Run<'_> {
             estimate: results.as_ref().map(|results| results.estimate),
             alternatives: results.as_ref().map_or(vec![], |found| found.alternatives(plan, &points, chosen)),
             frequencies: frequencies(d, trials, chosen.method, n_best),
+            p_values: self.screened.single.clone(),
             is_averaged,
             pairs: self.screened.joint.significant_pairs(),
             three_way: self.screened.joint.significant_three_way(),
@@ -258,6 +243,40 @@ impl Run<'_> {
             },
             automatic: Some(Box::new(automatic)),
         })
+    }
+
+    /// The number of features, and those to add for a joint effect.
+    fn count(
+        &self,
+        wanted: Option<usize>,
+        results: Option<&Results>,
+        points: &[usize],
+        chosen: Choice,
+    ) -> (usize, Vec<usize>) {
+        match (wanted, results) {
+            (Some(count), _) => (count, vec![]),
+            (None, Some(results)) => match (self.plan.counts[points[chosen.point]], chosen.method) {
+                (count, 0) => {
+                    (count.min(self.found.order.len().max(1)), self.joint_features(results, points))
+                }
+                (count, _) => (count, vec![]),
+            },
+            (None, None) => (self.found.count.max(1).min(self.data.d()), vec![]),
+        }
+    }
+
+    /// The features of the strongest significant pair and set of three, if the search has them before the least error.
+    fn joint_features(&self, results: &Results, points: &[usize]) -> Vec<usize> {
+        let most = self.plan.counts[points[results.errors.least(0)]];
+        let found = &self.found.order[..most.min(self.found.order.len())];
+        let joint = &self.screened.joint;
+        let pair = joint.significant_pairs().first().map(|pair| vec![pair.features.0, pair.features.1]);
+        let three = joint.significant_three_way().first().map(|three| three.features.to_vec());
+        let is_found = |set: &Vec<usize>| set.iter().all(|f| found.contains(f));
+        let mut features: Vec<usize> = pair.into_iter().chain(three).filter(is_found).flatten().collect();
+        features.sort_unstable();
+        features.dedup();
+        features
     }
 
     /// Searches that leave out each fold, then each pair of folds. Without all single folds there are none.
@@ -374,6 +393,13 @@ fn by_place(d: usize, order: &[usize]) -> Vec<f64> {
     let mut out = vec![0.0; d];
     (1..).zip(order).for_each(|(place, &f): (usize, _)| out[f] = 1.0 / (place as f64).sqrt());
     out
+}
+
+/// The selected features, then those of sets that matter jointly, then the others.
+fn with_joint_sets(order: Vec<usize>, n_selected: usize, sets: &[Vec<usize>]) -> Vec<usize> {
+    let mut seen = vec![false; order.len()];
+    let all = order[..n_selected].iter().chain(sets.iter().flatten()).chain(&order);
+    all.copied().filter(|&feature| !std::mem::replace(&mut seen[feature], true)).collect()
 }
 
 /// Votes; a selected feature without votes gets the score of the least one with votes.

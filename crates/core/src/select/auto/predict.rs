@@ -3,14 +3,11 @@
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::error::Result;
+use crate::select::nca::{BANDWIDTHS, PRIOR, predicted};
 use crate::simd::{dot, exp_scaled};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bandwidths to choose from on the training rows.
-const BANDWIDTHS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
-/// Weight of the prior, as in NCA.
-const PRIOR: f64 = 1e-3;
 /// The bandwidth is chosen on at most this many training rows.
 const MAX_TUNING_ROWS: usize = 300;
 /// Rows per thread between two checks for cancellation.
@@ -189,7 +186,7 @@ impl Predictor {
                 let total = sums.iter().sum::<f64>() + classes.len() as f64 * prior;
                 -((sums[class_of(classes, at)] + prior) / total).ln()
             }
-            Training::Numbers { y, mean } => (predicted(y, *mean, weights, &self.ones) - y[at]).powi(2),
+            Training::Numbers { y, mean } => (self.number(y, *mean, weights) - y[at]).powi(2),
         }
     }
 
@@ -200,8 +197,13 @@ impl Predictor {
                 // Ties go to the first class.
                 (0..sums.len()).rev().max_by(|&a, &b| sums[a].total_cmp(&sums[b])).unwrap_or(0) as f64
             }
-            Training::Numbers { y, mean } => predicted(y, *mean, weights, &self.ones),
+            Training::Numbers { y, mean } => self.number(y, *mean, weights),
         }
+    }
+
+    /// The predicted number of a row.
+    fn number(&self, y: &[f64], mean: f64, weights: &[f64]) -> f64 {
+        predicted([dot(weights, y), dot(weights, &self.ones)], mean)
     }
 }
 
@@ -224,9 +226,4 @@ fn class_sums(classes: &[Range<usize>], weights: &[f64], ones: &[f64]) -> Vec<f6
     let sum =
         |rows: &Range<usize>| dot(&weights[rows.clone()], &ones[rows.clone()]) / rows.len().max(1) as f64;
     classes.iter().map(sum).collect()
-}
-
-/// The predicted number of a row: the weighted mean, with a prior on the mean of all.
-fn predicted(y: &[f64], mean: f64, weights: &[f64], ones: &[f64]) -> f64 {
-    (dot(weights, y) + PRIOR * mean) / (dot(weights, ones) + PRIOR)
 }

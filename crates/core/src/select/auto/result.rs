@@ -20,6 +20,9 @@ pub struct Automatic {
     pub alternatives: Vec<Alternative>,
     /// For each feature the fraction of searches on parts of the data that selected it.
     pub frequencies: Vec<f64>,
+    /// For each feature the p-value of the hypothesis that the target does not depend on this feature alone.
+    #[serde(default)]
+    pub p_values: Vec<f64>,
     /// Whether the order is the average over searches on parts of the data.
     pub is_averaged: bool,
     /// Significant pairs of features, the best first.
@@ -127,9 +130,16 @@ impl Automatic {
     fn number(&self, count: usize) -> String {
         let least = self.curve.iter().copied().reduce(|a, b| if b.error < a.error { b } else { a });
         let Some(least) = least else { return String::new() };
+        let is_near = |point: &&CurvePoint| point.error <= least.error + least.standard_error;
+        let smallest = self.curve.iter().find(is_near).map_or(count, |point| point.n_features).min(count);
+        let rest = match count > smallest {
+            true => format!(
+                " {count} are selected to include the features of the strongest joint effect; the errors are those with {smallest}."
+            ),
+            false => String::new(),
+        };
         format!(
-            "{} is the smallest number of features with an error within one standard error of the least ({} with {}).",
-            count,
+            "{smallest} is the smallest number of features with an error within one standard error of the least ({} with {}).{rest}",
             self.error_text(least.error, least.standard_error),
             least.n_features
         )

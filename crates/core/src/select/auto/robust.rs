@@ -1,6 +1,6 @@
 //! Features and targets without outliers: a few extreme rows would otherwise determine every distance and every squared error.
 
-use crate::data::{Dataset, Rows, Target, outer_fences};
+use crate::data::{Dataset, Rows, Target, mean_rank, outer_fences};
 use crate::error::Result;
 use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
@@ -58,8 +58,7 @@ fn with_outliers(column: ArrayView1<f64>) -> Option<Vec<f64>> {
 
 /// The rank of a value among training values as a number from $-\sqrt 3$ to $\sqrt 3$; equal values have their mean rank.
 fn rank(sorted: &[f64], v: f64) -> f64 {
-    let (below, at_most) = (sorted.partition_point(|w| *w < v), sorted.partition_point(|w| *w <= v));
-    12_f64.sqrt() * (0.5 * (below + at_most) as f64 / sorted.len() as f64 - 0.5)
+    12_f64.sqrt() * ((mean_rank(sorted, v) - 0.5) / sorted.len() as f64 - 0.5)
 }
 
 /// The data with a continuous target whose outliers are at the outer fences; `None` if it has none.

@@ -16,7 +16,8 @@ crate::parameters! {
     ///    searches of one over the root of their place.
     /// 3. *Number*: by cross-validation with screen, encoding and search inside each fold. The error is that of the kernel
     ///    classifier or regressor of NCA. Of all numbers of features whose error is within one standard error of the least,
-    ///    the smallest is chosen.
+    ///    the smallest is chosen. The features of the strongest significant pair and set of three are selected, too, if the search
+    ///    finds them before the least error. In the order of all features, those of other significant sets come next.
     /// 4. *Error on samples that took no part*: for each fold the number of features is chosen on searches that leave out
     ///    this fold and one other (nested cross-validation).
     /// 5. *Other methods* (LDFS, HSIC Lasso, Fisher score) are evaluated on the same folds. One of them is used instead of NCA if its

@@ -193,3 +193,38 @@ fn without_cross_validation_the_search_chooses_the_number() {
     let found = auto.select(&data, FeatureCount::Count(2), &Context::default()).unwrap();
     assert!(found.automatic.unwrap().left_out.is_empty());
 }
+
+#[test]
+fn features_that_matter_jointly_follow_the_selected_ones() {
+    let sets = [vec![4, 0], vec![0, 2, 3]];
+    assert_eq!(with_joint_sets(vec![3, 1, 0, 2, 5, 4], 2, &sets), [3, 1, 4, 0, 2, 5]);
+    assert_eq!(with_joint_sets(vec![1, 0], 1, &[]), [1, 0]);
+}
+
+#[test]
+fn a_significant_pair_is_selected_although_the_error_hardly_needs_it() {
+    // A strong ring of features 2 and 3, and a weaker XOR of 0 and 1, decide the class together.
+    let mut rng = crate::random::Rng::new(11);
+    let x = Array2::from_shape_simple_fn((1000, 20), || rng.normal());
+    let ring = |a: f64, b: f64| (a * a + b * b) / 2.0 - 1.0;
+    let class = |row: ndarray::ArrayView1<f64>| row[0] * row[1] + 1.5 * ring(row[2], row[3]) > 0.0;
+    let codes = x.rows().into_iter().map(|row| usize::from(class(row))).collect();
+    let found = select(&Dataset::labeled(x, codes).unwrap(), FeatureCount::Auto, 0);
+    assert_eq!(sorted(found.selected()), [0, 1, 2, 3]);
+}
+
+#[test]
+fn a_target_that_is_a_function_of_features_has_finite_results() {
+    // The classes are the four combinations of two binary features, one of which has a copy.
+    let x = Array2::from_shape_fn((32, 5), |(i, j)| match j {
+        0 | 1 => f64::from(u8::from((i >> j) & 1 == 1)),
+        2 => f64::from(u8::from(i & 1 == 0)),
+        _ => ((i * i * (j + 2) + 3 * i) % 17) as f64,
+    });
+    let data = Dataset::labeled(x, (0..32).map(|i| i % 4).collect()).unwrap();
+    let found = *select(&data, FeatureCount::Auto, 0).automatic.unwrap();
+    assert!(found.p_value > 0.0 && found.p_value < 1e-6, "{}", found.p_value);
+    let text = serde_json::to_string(&found).unwrap();
+    assert!(!text.contains("null"), "{text}");
+    assert_eq!(serde_json::from_str::<Automatic>(&text).unwrap(), found);
+}

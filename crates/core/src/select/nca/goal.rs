@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 
 /// Weight of the prior, in rows: $e$.
-const PRIOR: f64 = 1e-3;
+pub(in crate::select) const PRIOR: f64 = 1e-3;
 /// Kernel values are wrong by at most $2^{-47}$ beside their relative error: values below $2^{-49}$ have none, and the
 /// smallest factors are raised to $2^{-60}$.
 const ABSOLUTE_ERROR: f64 = 1.0 / (1_u64 << 47) as f64;
@@ -193,6 +193,6 @@ impl Goal {
 }
 
 /// The mean of the target weighted by kernel values; the prior is the mean of all rows.
-fn predicted(sums: [f64; 2], mean: f64) -> f64 {
+pub(in crate::select) fn predicted(sums: [f64; 2], mean: f64) -> f64 {
     (sums[0] + PRIOR * mean) / (sums[1] + PRIOR)
 }

@@ -15,11 +15,12 @@ mod subsamples;
 mod tests;
 
 pub(super) use candidates::Limits;
-pub(super) use problem::sorted_rows;
+pub(super) use goal::{PRIOR, predicted};
+pub(super) use problem::{BANDWIDTHS, sorted_rows};
 pub use settings::{Nca, NcaSearch};
 pub(super) use setup::{Found, check, search};
 
-use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector, from_one_search};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -73,18 +74,6 @@ impl Selector for Nca {
 
     /// Searches once, for the largest number.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        let valid = |&&count: &&usize| (1..=data.d()).contains(&count);
-        let wanted: Vec<Option<usize>> = counts.iter().filter(valid).map(|&count| Some(count)).collect();
-        let found = if wanted.is_empty() { Ok(vec![]) } else { self.select_counts(data, &wanted, ctx) };
-        let Ok(found) = found else {
-            // Errors are reported for every number.
-            return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
-        };
-        let mut found = found.into_iter();
-        let one = |&count: &usize| {
-            FeatureCount::Count(count).resolve(NAME, data.d())?;
-            Ok(found.next().expect("one for each valid number"))
-        };
-        counts.iter().map(one).collect()
+        from_one_search(NAME, data.d(), counts, |counts| self.select_counts(data, counts, ctx))
     }
 }

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 /// The bandwidths $h$ from which the search chooses, each half of the next.
-pub(super) const BANDWIDTHS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
+pub(in crate::select) const BANDWIDTHS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 /// The loss at each bandwidth.
 pub(super) type Losses = [f64; BANDWIDTHS.len()];
 /// The largest bandwidth.
