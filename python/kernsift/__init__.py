@@ -11,6 +11,7 @@
 | :mod:`kernsift.significance` | p-values of features |
 | :mod:`kernsift.knockoffs` | selection with a bound on the false discovery rate |
 | :mod:`kernsift.stability` | stability selection around any selector |
+| :mod:`kernsift.copies` | features that are almost equal |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.learners` | kernels and metrics learned from triplets |
 | :mod:`kernsift.design` | kernel design by linear programming, from triplets |
@@ -31,6 +32,7 @@ from kernsift._native import __version__
 from kernsift.automatic import AutoSelector
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
+from kernsift.copies import near_copies
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.dependence import BAHSIC, FOHSIC, HSICLasso, HSICResult, hsic
 from kernsift.design import KernelDesign
@@ -134,6 +136,7 @@ __all__ = [
     "load_dataset",
     "load_model",
     "make_synthetic",
+    "near_copies",
     "plot_error_curve",
     "plot_kernels",
     "plot_map",

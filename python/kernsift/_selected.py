@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -77,3 +78,16 @@ def _brief(kernel: Any) -> str:
     name = getattr(kernel, "__name__", None) or type(kernel).__name__
     gamma = getattr(kernel, "gamma", None)
     return shortened(name if gamma is None else f"{name}({gamma:.3g})")
+
+
+def feature_positions(names: Sequence[Any], columns: Any, parameter: str) -> list[int]:
+    """The positions of columns given by name or index; `names` are those of a data frame."""
+    out = []
+    for column in [] if columns is None else columns:
+        if isinstance(column, str):
+            if column not in names:
+                raise ValueError(f"{parameter}: X has no column {column!r}.")
+            out.append(names.index(column))
+        else:
+            out.append(int(column))
+    return out

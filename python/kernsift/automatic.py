@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import false_discovery_control
 from sklearn.utils import Bunch
 
 from kernsift import _native
@@ -54,9 +55,14 @@ class AutoSelector(BaseTargetSelector):
         "pvalue_",
         "error_",
         "error_curve_",
+        "pvalues_",
+        "qvalues_",
         "frequencies_",
         "interactions_",
+        "three_way_",
+        "method_",
         "alternatives_",
+        "left_out_",
         "classes_",
     )
     _parameter_notes: ClassVar[dict[str, str]] = {
@@ -79,6 +85,16 @@ class AutoSelector(BaseTargetSelector):
             "Bunch",
             "Cross-validated error by number of features: arrays `n_features`, `error` and `standard_error`.",
         ),
+        "pvalues_": (
+            "ndarray of shape (n_features_in_,)",
+            "p-value of each feature alone: does the target depend on it at all? From the screen, which uses "
+            "at most 3000 samples. NaN for skipped columns.",
+        ),
+        "qvalues_": (
+            "ndarray of shape (n_features_in_,)",
+            "p-values adjusted for the number of features (Benjamini and Hochberg). A feature that matters "
+            "only together with another has a large q-value.",
+        ),
         "frequencies_": (
             "ndarray of shape (n_features_in_,)",
             "Fraction of searches on parts of the data that selected each feature.",
@@ -88,10 +104,17 @@ class AutoSelector(BaseTargetSelector):
             "Significant pairs, the best first: arrays `pairs` of shape (n_pairs, 2) and `pvalues`, adjusted "
             "for all pairs.",
         ),
+        "three_way_": (
+            "Bunch",
+            "Significant sets of three features, the best first: arrays `features` of shape (n_sets, 3) and "
+            "`pvalues`, adjusted for all sets.",
+        ),
+        "method_": ("str", "The method that selected: NCA, unless another was decisively better."),
         "alternatives_": (
             "list of Bunch",
             "Other methods on the same folds: `method`, `n_features`, `error`, `standard_error` and `close`.",
         ),
+        "left_out_": ("list of str", "What is missing for lack of time or samples."),
     }
     #: Features are standardized inside each fold.
     standardize = True
@@ -138,13 +161,29 @@ class AutoSelector(BaseTargetSelector):
             error=_numbers(curve, "error"),
             standard_error=_numbers(curve, "standard_error"),
         )
+        n_columns = X.n_columns if is_frame else X.shape[1]
+        self.pvalues_: FloatArray = np.full(n_columns, np.nan)
+        self.qvalues_: FloatArray = np.full(n_columns, np.nan)
+        self.pvalues_[positions] = found["p_values"]
+        self.qvalues_[positions] = false_discovery_control(found["p_values"])
         frequencies = np.array(found["frequencies"])
         self.frequencies_: FloatArray = X.to_frame(frequencies) if is_frame else frequencies
-        pairs = np.array([pair["features"] for pair in found["pairs"]], dtype=np.int64).reshape(-1, 2)
-        self.interactions_ = Bunch(pairs=positions[pairs], pvalues=_numbers(found["pairs"], "adjusted"))
+        self.interactions_ = Bunch(
+            pairs=positions[_features(found["pairs"], 2)], pvalues=_numbers(found["pairs"], "adjusted")
+        )
+        three_way = found["three_way"]
+        self.three_way_ = Bunch(
+            features=positions[_features(three_way, 3)], pvalues=_numbers(three_way, "adjusted")
+        )
+        self.method_: str = found["method"]
+        self.left_out_: list[str] = found["left_out"]
         self.alternatives_ = [
             Bunch(close=other.pop("is_close"), **other) for other in map(dict, found["alternatives"])
         ]
+
+
+def _features(items: list[dict[str, Any]], size: int) -> npt.NDArray[np.int64]:
+    return np.array([item["features"] for item in items], dtype=np.int64).reshape(-1, size)
 
 
 def _numbers(items: list[dict[str, Any]], key: str) -> npt.NDArray[np.float64]:

@@ -15,7 +15,7 @@ from kernsift._html import Bars, Summary
 from kernsift._native_data import FloatArray, IntArray, checked_rows, native_rows, to_json
 from kernsift._parameters import Docs, core_docs, documented
 from kernsift._progress import report_progress
-from kernsift._selected import feature_names, shortened
+from kernsift._selected import feature_names, feature_positions, shortened
 from kernsift._selector import FeatureSelectorMixin, store_target
 from kernsift._sklearn import _fit_context
 from kernsift._text_table import TextTableMixin
@@ -118,7 +118,7 @@ class SelectSignificant(FeatureSelectorMixin, Estimator):
         -------
         {self}
         """
-        columns = _columns(X, self.covariates)
+        columns = feature_positions(frame_names(X), self.covariates, "covariates")
         checks = {"ensure_min_samples": 2, "ensure_all_finite": "allow-nan"}
         X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
         target = store_target(self, y)
@@ -157,20 +157,6 @@ class SelectSignificant(FeatureSelectorMixin, Estimator):
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
-
-
-def _columns(X: Any, covariates: Sequence[Any] | None) -> list[int]:
-    """The positions of columns given by name or index."""
-    names = list(frame_names(X))
-    out = []
-    for column in [] if covariates is None else covariates:
-        if isinstance(column, str):
-            if column not in names:
-                raise ValueError(f"covariates: X has no column {column!r}.")
-            out.append(names.index(column))
-        else:
-            out.append(int(column))
-    return out
 
 
 def _positions(columns: list[int], positions: IntArray, names: list[str]) -> list[int]:

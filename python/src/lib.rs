@@ -78,7 +78,7 @@ mod _native {
     #[pymodule_export]
     use super::select::{automatic_summary, method_parameters, methods, select};
     #[pymodule_export]
-    use super::significance::{KnockoffModel, knockoff_filter, test_features};
+    use super::significance::{KnockoffModel, knockoff_filter, near_copies_of, test_features};
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
     #[pymodule_export]

@@ -4,7 +4,9 @@ use crate::convert::{RowsArgument, TargetArgument, from_json, to_dataset_with_mi
 use crate::run::{Settings, run};
 use kernsift::Context;
 use kernsift::internals::Rng;
-use kernsift::significance::{CopyModel, FeatureTest, FeatureTests, e_values, select_by_e_values};
+use kernsift::significance::{
+    CopyModel, FeatureTest, FeatureTests, e_values, near_copies, select_by_e_values,
+};
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -34,6 +36,24 @@ pub fn test_features(
     let found = run(py, settings, move |ctx| test.run(&data, &covariates, ctx))?;
     let adjusted_by = found.adjustment.describe();
     to_json(&Tests { found, adjusted_by })
+}
+
+/// For each of some features its near copies and their similarities.
+#[pyfunction]
+pub fn near_copies_of(
+    py: Python<'_>,
+    x: RowsArgument<'_>,
+    features: Vec<usize>,
+    similarity: f64,
+    settings: Settings,
+) -> PyResult<Vec<Vec<(usize, f64)>>> {
+    let data = to_dataset_with_missing(&x, None)?;
+    drop(x);
+    let found = run(py, settings, move |ctx| near_copies(&data, &features, similarity, ctx))?;
+    let pair = |copies: Vec<_>| {
+        copies.into_iter().map(|c: kernsift::significance::NearCopy| (c.feature, c.similarity))
+    };
+    Ok(found.into_iter().map(|copies| pair(copies).collect()).collect())
 }
 
 /// A model that draws knockoff copies of features.

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import kernsift
-from kernsift import AutoSelector
+from kernsift import AutoSelector, feature_pvalues
 from kernsift.datasets import make_synthetic
 
 
@@ -23,6 +23,11 @@ def test_the_answer_is_complete():
     assert found.frequencies_[sorted(relevant)].min() > 0.9
     assert {other.method for other in found.alternatives_} == {"LDFS", "HSIC Lasso", "Fisher score"}
     assert not any(other.close for other in found.alternatives_)
+    expected = feature_pvalues(X, y)
+    # Sums in another order, in the exponents of small p-values.
+    assert_allclose(found.pvalues_, expected.pvalues, rtol=1e-9)
+    assert_allclose(found.qvalues_, expected.qvalues, rtol=1e-9)
+    assert found.method_ == "NCA" and found.left_out_ == [] and found.three_way_.features.shape[1] == 3
     names = [f"x{j}" for j in sorted(relevant)]
     assert all(name in found.summary_ for name in names), found.summary_
 
@@ -36,6 +41,7 @@ def test_regression_with_a_category_and_missing_values(rng):
     table.loc[::29, "b"] = np.nan
     found = AutoSelector(random_state=0).fit(table, y)
     assert set(found.get_feature_names_out()) == {"b", "kind"}, found.summary_
+    assert found.pvalues_.shape == found.qvalues_.shape == (7,) and (found.qvalues_ >= found.pvalues_).all()
 
 
 def test_the_same_answer_with_any_number_of_threads():
@@ -50,7 +56,17 @@ def test_a_short_time_budget_says_what_is_left_out():
     X, y, relevant = make_synthetic("xor", n_samples=300, n_features=10, random_state=1)
     found = AutoSelector(2, time_budget=1e-6, random_state=0).fit(X, y)
     assert_array_equal(found.get_support(indices=True), sorted(relevant))
-    assert found.error_ is None and "cross-validation, for lack of time" in found.summary_
+    assert found.error_ is None and "cross-validation, for lack of time" in found.left_out_
+    assert all(f"Left out: {what}." in found.summary_ for what in found.left_out_)
+
+
+def test_three_features_that_matter_jointly(rng):
+    X = rng.normal(size=(800, 10))
+    y = X[:, 1] * X[:, 4] * X[:, 7] > 0
+    found = AutoSelector(random_state=0).fit(X, y)
+    assert_array_equal(found.get_support(indices=True), [1, 4, 7])
+    assert_array_equal(found.three_way_.features[0], [1, 4, 7])
+    assert found.three_way_.pvalues[0] < 1e-6
 
 
 def test_nothing_is_selected_from_noise(rng):

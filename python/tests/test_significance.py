@@ -17,6 +17,7 @@ from kernsift import (
     SelectSignificant,
     StabilitySelector,
     feature_pvalues,
+    near_copies,
 )
 
 
@@ -154,3 +155,33 @@ def test_knockoffs_say_why_nothing_is_selected(rows):
     assert not selector.support_.any()
     with pytest.raises(ValueError, match="which is not a number"):
         KnockoffSelector(FisherScore()).fit(pandas.DataFrame({"a": ["x", "y"] * 20}), [0, 1] * 20)
+
+
+def test_near_copies_of_arrays_and_frames(rng):
+    X = rng.normal(size=(300, 5))
+    X[:, 4] = np.exp(X[:, 1])
+    X[:, 3] = X[:, 1] + 0.1 * rng.normal(size=300)
+    found = near_copies(X)
+    assert {key: list(copies) for key, copies in found.items()} == {1: [4, 3], 3: [1, 4], 4: [1, 3]}
+    # cos(pi rank) of monotone functions is equal, up to the rounding of a sum of 300 numbers.
+    assert abs(found[1][4] - 1) < 1e-12 and 0.9 <= found[1][3] < 1
+    assert near_copies(X, [0, 2]) == {} and list(near_copies(X, [3], similarity=0.9)) == [3]
+    mask = np.arange(5) == 1
+    assert near_copies(X, mask) == near_copies(X, [1]) == {1: found[1]}
+
+    frame = pandas.DataFrame(X, columns=list("abcde")).assign(id=[f"row {i}" for i in range(300)])
+    frame["kind"] = pandas.Categorical(np.where(X[:, 0] > 0, "u", "v"))
+    frame["same"] = pandas.Categorical(np.where(X[:, 0] > 0, "1", "2"))
+    with pytest.warns(UserWarning, match="id"):
+        found = near_copies(frame, ["b", "kind", "id"])
+    # Column "same" has the levels of "kind", so it is an exact duplicate in other words.
+    assert list(found["b"]) == ["e", "d"] and list(found["kind"]) == ["same"]
+
+
+@pytest.mark.parametrize(
+    ("features", "match"),
+    [([7], "no column 7"), (["z"], "no column 'z'"), ([True, False], "a mask needs 3 entries")],
+)
+def test_unknown_features_have_no_near_copies(features, match):
+    with pytest.raises(ValueError, match=match):
+        near_copies(np.eye(3) + np.arange(9).reshape(3, 3), features)

@@ -35,6 +35,52 @@ fn relevant_features_are_significant() {
 }
 
 #[test]
+fn selected_features_have_p_values() {
+    let (s, relevant) = linear();
+    let tests = json(&s.ok("test linear.csv --json").out);
+    let first = &tests["features"][0];
+    let name = first["feature"].as_str().unwrap();
+    for method in ["fisher", "auto"] {
+        let record = json(&s.ok(&format!("select linear.csv -m {method} -k 2 --pvalues --json")).out);
+        assert_eq!(record["p_values"][name], first["p_value"], "{method}");
+        assert_eq!(record["q_values"][name], first["q_value"], "{method}");
+        assert_eq!(record["q_values"].as_object().unwrap().len(), 20);
+    }
+    let without = s.ok("select linear.csv -m fisher -k 2");
+    assert!(!without.out.contains("p-value"));
+    let run = s.ok("select linear.csv --report page.html");
+    let header = run.out.lines().find(|line| line.contains("rank")).unwrap();
+    let titles: Vec<&str> = header.split_whitespace().collect();
+    assert_eq!(titles, ["rank", "feature", "score", "p-value", "q-value", "frequency"]);
+    assert!(relevant.iter().all(|name| run.out.contains(name.as_str())), "{}", run.out);
+    let page = s.text("page.html");
+    assert!(page.contains(">q-value</th>") && page.contains(">Selected, %</th>"));
+    // Without a target there are none.
+    s.ok("select linear.csv -m pfs -k 2 --target none --report none.html");
+    assert!(!s.text("none.html").contains("q-value"));
+}
+
+#[test]
+fn near_copies_of_selected_features_are_named() {
+    let s = Scratch::new();
+    let number = |i: u32, k: u32| (i * i * k + 7 * i) % 101;
+    let row =
+        |i| format!("{},{},{},{}\n", number(i, 3), number(i, 5), number(i, 3).pow(2), number(i, 3) > 50);
+    s.file("t.csv", "a,b,square,class\n".to_owned() + &(0..100).map(row).collect::<String>());
+    let run = s.ok("select t.csv -m fisher -k 1 --report page.html");
+    assert!(
+        run.out.contains("Near copies, which would do as well (similarity >= 0.9):\n  a: square\n"),
+        "{}",
+        run.out
+    );
+    let record = json(&s.ok("select t.csv -m fisher -k 1 --json").out);
+    // The ranks are equal; the similarity is rounded.
+    assert!(record["near_copies"]["a"]["square"].as_f64().unwrap() > 1.0 - 1e-12, "{record}");
+    assert!(s.text("page.html").contains("Near copies of selected features"));
+    assert!(!s.ok("select t.csv -m fisher -k 1 --exclude square").out.contains("Near copies"));
+}
+
+#[test]
 fn covariates_are_named_and_not_tested() {
     let (s, relevant) = linear();
     let adjust = relevant.join(",");
@@ -56,6 +102,8 @@ fn wrong_options_are_refused() {
         ("test linear.csv --target none", "needs a target"),
         ("select linear.csv -m fisher --fdr 0", "--fdr must be a number, above 0 and below 1, got 0"),
         ("select linear.csv -m fisher --stability --folds 3", "--folds has no effect with --stability"),
+        ("select linear.csv -m takes --pvalues", "--pvalues has no effect with takes"),
+        ("select linear.csv -m pfs -k 2 --target none --pvalues", "feature test: needs a target"),
         ("select linear.csv -m takes --stability", "--stability has no effect with takes"),
         ("select linear.csv -m takes --fdr 0.1", "--fdr has no effect with takes"),
         ("select linear.csv -m test", "test is a test of features; use `kernsift test`"),

@@ -7,8 +7,11 @@ use crate::listing::{Cell, Head, Listing};
 use crate::page::{Page, RunInfo};
 use crate::redundancy::redundancy;
 use crate::{account, stability, tables, text};
+use kernsift::context::Quiet;
+use kernsift::data::Target;
 use kernsift::evaluate::{Cell as Score, ResultsLog, Summary};
 use kernsift::select::Automatic;
+use kernsift::significance::{Correction, FeatureTest, NearCopy, copies_of_selected};
 use kernsift::{Context, Dataset, Result, Selection};
 
 /// Cross-validation of the method.
@@ -102,7 +105,7 @@ pub fn selection_page(
     };
     let mut page = Page::new(&format!("Features of {}", info.data), &lede);
     account::open(&mut page, info.account.as_ref());
-    page.section("ranking", "Feature ranking", &ranking(data, selection, validation));
+    page.section("ranking", "Feature ranking", &ranking(data, selection, validation, ctx)?);
     page.facts(&info.facts(data.n(), d, text::target(data.target())));
     if k == 0 {
         return Ok(info.finish(page));
@@ -118,8 +121,9 @@ pub fn selection_page(
         feature_plots::heading(data.target()),
         &feature_plots(data, selected, info.account.as_ref()),
     );
-    if let Some(map) = redundancy(data, selected, ctx)? {
-        page.section("redundancy", "Redundancy of the features", &map);
+    let copies = copies(data, selected, ctx)?;
+    if let Some(map) = redundancy(data, selected, ctx)?.or_else(|| (!copies.is_empty()).then(String::new)) {
+        page.section("redundancy", "Redundancy of the features", &(copies + &map));
     }
     if let Validation::Done(done) = validation
         && let Some(cards) = stability::cards(&done.0, &done.1)
@@ -129,6 +133,24 @@ pub fn selection_page(
         page.section("stability", "Stability of the selection", &(explanation.to_owned() + &cards));
     }
     Ok(info.finish(page))
+}
+
+/// The near copies of selected features, as a list.
+fn copies(data: &Dataset, selected: &[usize], ctx: &Context) -> Result<String> {
+    let found = copies_of_selected(data, selected, ctx)?;
+    let line = |(&j, copies): (&usize, &Vec<_>)| {
+        let names: Vec<&str> =
+            copies.iter().map(|copy: &NearCopy| data.names()[copy.feature].as_str()).collect();
+        format!("<li>{}: {}</li>\n", escape(&data.names()[j]), text::listed(&names, 8))
+    };
+    let lines: String =
+        selected.iter().zip(&found).filter(|(_, copies)| !copies.is_empty()).map(line).collect();
+    Ok(match lines.is_empty() {
+        true => lines,
+        false => {
+            format!("<p>Near copies of selected features, which would do as well:</p>\n<ul>\n{lines}</ul>\n")
+        }
+    })
 }
 
 /// The cross-validated errors of the automatic selector, and those of other methods.
@@ -161,15 +183,59 @@ fn errors(found: &Automatic, k: usize) -> String {
     .html()
 }
 
-/// All features in order, with score and selection frequency.
-fn ranking(data: &Dataset, selection: &Selection, validation: &Validation) -> String {
-    let frequencies = match validation {
+/// The q-value of every feature alone: by the p-values of the automatic selector, or by a test; none without a target, and with
+/// few rows.
+fn q_values(data: &Dataset, selection: &Selection, ctx: &Context) -> Result<Option<Vec<f64>>> {
+    if let Some(found) = selection.automatic.as_ref().filter(|found| !found.p_values.is_empty()) {
+        return Ok(Some(Correction::BenjaminiHochberg.adjust(&found.p_values)));
+    }
+    if matches!(data.target(), Target::None) {
+        return Ok(None);
+    }
+    // Its warnings are those of a test that nobody asked for.
+    let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
+    match FeatureTest::default().run(data, &[], &quiet) {
+        Ok(mut found) => {
+            found.features.sort_by_key(|tested| tested.feature);
+            Ok(Some(found.features.iter().map(|tested| tested.q_value).collect()))
+        }
+        Err(error) if error.is_interrupted() => Err(error),
+        Err(error) => {
+            ctx.note(format!("the report has no q-values: {error}"));
+            Ok(None)
+        }
+    }
+}
+
+/// What the columns of the ranking mean.
+const Q_VALUE: &str = "<p><b>q-value</b>: does the target depend on this feature at all, alone? Of the features with a q-value of at most 0.1, at most \
+                       a tenth are expected to be false positives. A feature that matters only together with another has a large q-value.</p>\n";
+const FREQUENCY: &str = "<p><b>Selected, %</b>: would another sample give the same feature? The percentage of fits to parts of the rows that \
+                         selected it.</p>\n";
+
+/// All features in order, with score, q-value and selection frequency.
+fn ranking(data: &Dataset, selection: &Selection, validation: &Validation, ctx: &Context) -> Result<String> {
+    let by_name = match validation {
         Validation::Done(done) => stability::frequencies(&done.0, selection.n_selected),
         Validation::Skipped(_) => None,
     };
+    let of_searches = selection.automatic.as_ref().filter(|found| found.estimate.is_some());
+    let frequencies: Option<Vec<f64>> = match by_name {
+        Some(found) => {
+            Some(data.names().iter().map(|j| found.get(j.as_str()).copied().unwrap_or(0.0)).collect())
+        }
+        None => of_searches.map(|found| found.frequencies.clone()),
+    };
+    let q_values = q_values(data, selection, ctx)?;
     let mut heads = vec![Head::number("Rank"), Head::text("Feature"), Head::bar("Score")];
+    let mut text = String::new();
+    if q_values.is_some() {
+        heads.push(Head::number("q-value"));
+        text += Q_VALUE;
+    }
     if frequencies.is_some() {
-        heads.push(Head::bar("Selected in folds, %"));
+        heads.push(Head::bar("Selected, %"));
+        text += FREQUENCY;
     }
     let rows = selection.order.iter().enumerate().map(|(rank, &j)| {
         let name = &data.names()[j];
@@ -178,17 +244,16 @@ fn ranking(data: &Dataset, selection: &Selection, validation: &Validation) -> St
             Cell::Text(name.clone()),
             Cell::Number(selection.scores[j]),
         ];
-        if let Some(frequencies) = &frequencies {
-            row.push(Cell::Number(100.0 * frequencies.get(name.as_str()).copied().unwrap_or(0.0)));
-        }
+        row.extend(q_values.iter().map(|all| Cell::Number(all[j])));
+        row.extend(frequencies.iter().map(|all| Cell::Number(100.0 * all[j])));
         row
     });
-    Listing {
+    let listing = Listing {
         file: "features.csv",
         caption: String::new(),
         heads,
         rows: rows.collect(),
         selected: selection.n_selected,
-    }
-    .html()
+    };
+    Ok(listing.html() + &text)
 }

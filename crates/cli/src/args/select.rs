@@ -29,6 +29,10 @@ pub struct SelectArgs {
     /// selections; takes as long as 100 fits
     #[arg(long)]
     pub stability: bool,
+    /// Add p-values and q-values of all features to the output, as `kernsift test` has them; without it the automatic selector
+    /// shows those of its screen
+    #[arg(long)]
+    pub pvalues: bool,
     /// Whether to standardize features first
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,

@@ -8,10 +8,13 @@ use crate::commands::report::timed;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::Loaded;
-use crate::output::{SHOWN, bar, curve, number, table};
+use crate::output::{SHOWN, bar, curve, number, percent, table};
 use crate::terminal::{width, wrap};
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
+use kernsift::significance::{
+    Correction, FeatureTest, FeatureTests, NEAR_COPY, NearCopy, copies_of_selected,
+};
 use kernsift::{Context, Error, Selection, Selector};
 use serde_json::{Map, Value, json};
 
@@ -26,6 +29,11 @@ pub fn fit(
     let data = &loaded.prepared.data;
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
+    // Before the fit, which may take long: a target may be missing.
+    let tests = match args.pvalues {
+        true => Some(FeatureTest::default().run(data, &[], ctx)?),
+        false => None,
+    };
     let fit = || -> kernsift::Result<(Selection, Option<Resampled>)> {
         if let Some(found) = resampling::fit(method, args, loaded, is_scaled, ctx)? {
             return Ok((found.selection(), Some(found)));
@@ -37,7 +45,14 @@ pub fn fit(
         Error::Param { method: "knockoffs", .. } => Failure::typed(error, &[("knockoffs", "q", "--fdr")]),
         error => Failure::of_count(error),
     })?;
+    let copies = copies_of_selected(data, selection.selected(), ctx)?;
+    let significance = FeatureSignificance::new(&selection, tests);
     let mut fields = fields(&selection, data.names());
+    if let Some(significance) = &significance {
+        fields["p_values"] = named(&significance.p_values, data.names());
+        fields["q_values"] = named(&significance.q_values, data.names());
+    }
+    fields["near_copies"] = copies_record(&selection, &copies, data.names());
     if let Some(found) = &resampled {
         let (name, value) = found.record(data.names());
         fields[name] = value;
@@ -49,18 +64,69 @@ pub fn fit(
         settings: serde_json::to_value(method)?,
         cost,
         fields,
-        text: text(loaded, &selection, (method, resampled.as_ref()), console.is_verbose()),
+        text: text(
+            loaded,
+            &selection,
+            (method, resampled.as_ref()),
+            (significance.as_ref(), &copies),
+            console.is_verbose(),
+        ),
         model: loaded.model(None, Content::Selection(selection)),
     })
 }
 
+/// How sure each feature is: p-values, and the fraction of searches.
+struct FeatureSignificance {
+    p_values: Vec<f64>,
+    q_values: Vec<f64>,
+    /// The fraction of searches of the automatic selector that selected it.
+    frequencies: Option<Vec<f64>>,
+}
+
+impl FeatureSignificance {
+    /// From the tests that the user asked for, or from the automatic selector.
+    fn new(selection: &Selection, tests: Option<FeatureTests>) -> Option<Self> {
+        let found = selection.automatic.as_ref();
+        let frequencies =
+            found.filter(|found| found.estimate.is_some()).map(|found| found.frequencies.clone());
+        let (p_values, q_values) = match (tests, found) {
+            (Some(mut tests), _) => {
+                tests.features.sort_by_key(|tested| tested.feature);
+                tests.features.iter().map(|tested| (tested.p_value, tested.q_value)).unzip()
+            }
+            (None, Some(found)) => {
+                (found.p_values.clone(), Correction::BenjaminiHochberg.adjust(&found.p_values))
+            }
+            (None, None) => return None,
+        };
+        Some(Self { p_values, q_values, frequencies })
+    }
+
+    /// The titles of its columns.
+    fn titles(&self) -> Vec<&'static str> {
+        let frequency = self.frequencies.as_ref().map(|_| "frequency");
+        ["p-value", "q-value"].into_iter().chain(frequency).collect()
+    }
+
+    /// The cells of a feature.
+    fn cells(&self, feature: usize) -> Vec<String> {
+        let frequency = self.frequencies.as_ref().map(|all| percent(all[feature]));
+        let values = [self.p_values[feature], self.q_values[feature]].map(number);
+        values.into_iter().chain(frequency).collect()
+    }
+}
+
+/// Values by name.
+fn named(values: &[f64], names: &[String]) -> Value {
+    names.iter().cloned().zip(values.iter().map(|&v| json!(v))).collect::<Map<_, _>>().into()
+}
+
 fn fields(selection: &Selection, names: &[String]) -> Value {
-    let named = |features: &[usize]| features.iter().map(|&j| names[j].clone()).collect::<Vec<_>>();
-    let scores = names.iter().cloned().zip(selection.scores.iter().map(|&score| json!(score)));
+    let list = |features: &[usize]| features.iter().map(|&j| names[j].clone()).collect::<Vec<_>>();
     json!({
-        "selected": named(selection.selected()),
-        "order": named(&selection.order),
-        "scores": scores.collect::<Map<_, _>>(),
+        "selected": list(selection.selected()),
+        "order": list(&selection.order),
+        "scores": named(&selection.scores, names),
         "error_curve": selection.curve,
         "coef": path::coef(selection, names),
         "path": path::record(&selection.path, names),
@@ -68,6 +134,34 @@ fn fields(selection: &Selection, names: &[String]) -> Value {
         "automatic": selection.automatic,
         "summary": summary(selection, names),
     })
+}
+
+/// The near copies of each selected feature that has some, with their similarity.
+fn copies_record(selection: &Selection, copies: &[Vec<NearCopy>], names: &[String]) -> Value {
+    let of_feature = |copies: &[NearCopy]| -> Map<String, Value> {
+        copies.iter().map(|copy| (names[copy.feature].clone(), json!(copy.similarity))).collect()
+    };
+    let all = selection.selected().iter().zip(copies).filter(|(_, copies)| !copies.is_empty());
+    all.map(|(&j, copies)| (names[j].clone(), Value::from(of_feature(copies)))).collect::<Map<_, _>>().into()
+}
+
+/// The near copies of the shown features, which would do as well.
+fn copies_text(selected: &[usize], copies: &[Vec<NearCopy>], names: &[String]) -> String {
+    let line = |(&j, copies): (&usize, &Vec<NearCopy>)| {
+        let mut list: Vec<&str> =
+            copies.iter().take(SHOWN).map(|copy| names[copy.feature].as_str()).collect();
+        let more = format!("and {} more", copies.len() - list.len());
+        if copies.len() > list.len() {
+            list.push(&more);
+        }
+        format!("  {}: {}\n", names[j], list.join(", "))
+    };
+    let lines: String =
+        selected.iter().zip(copies).filter(|(_, copies)| !copies.is_empty()).map(line).collect();
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\nNear copies, which would do as well (similarity >= {NEAR_COPY}):\n{lines}"),
+    }
 }
 
 /// What the automatic selector found, in sentences.
@@ -85,6 +179,7 @@ fn text(
     loaded: &Loaded,
     selection: &Selection,
     (method, resampled): (&SelectorMethod, Option<&Resampled>),
+    (significance, copies): (Option<&FeatureSignificance>, &[Vec<NearCopy>]),
     verbose: bool,
 ) -> String {
     let data = &loaded.prepared.data;
@@ -116,13 +211,21 @@ fn text(
     let shown = if verbose { n_selected } else { n_selected.min(SHOWN) };
     let rows = selection.selected()[..shown].iter().enumerate().map(|(rank, &j)| {
         let score = selection.scores[j];
-        vec![(rank + 1).to_string(), data.names()[j].clone(), number(score), bar(score / largest, 24)]
+        let mut row = vec![(rank + 1).to_string(), data.names()[j].clone(), number(score)];
+        row.extend(significance.iter().flat_map(|significance| significance.cells(j)));
+        row.push(bar(score / largest, 24));
+        row
     });
     let score = resampled.map_or("score", Resampled::score_name);
-    text += &format!("\n\n{}", table(&["rank", "feature", score, ""], rows.collect(), &[0, 2]));
+    let mut titles = vec!["rank", "feature", score];
+    titles.extend(significance.iter().flat_map(|significance| significance.titles()));
+    let right: Vec<usize> = (0..titles.len()).filter(|&at| at != 1).collect();
+    titles.push("");
+    text += &format!("\n\n{}", table(&titles, rows.collect(), &right));
     if shown < n_selected {
         text += &format!(" ... and {} more, with -v\n", n_selected - shown);
     }
+    text += &copies_text(&selection.selected()[..shown], copies, data.names());
     if let Some(&error) = error {
         text += &format!(
             "\n  training error of the {} by number of features: {} with {n_selected}\n\n{}",

@@ -66,6 +66,7 @@ fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), F
         &[
             ("--test", args.test.is_some() && !has_test),
             ("--path", args.path.is_some() && !has_path),
+            ("--pvalues", args.pvalues && has_test),
             ("--stability", args.stability && has_test),
             ("--fdr", args.fdr.is_some() && has_test),
         ],
