@@ -14,6 +14,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import sys
 import time
 import warnings
@@ -40,6 +41,8 @@ REPEATS = 2
 #: Training rows and test rows at most; small sets train on 60 %.
 MAX_TRAIN, MAX_TEST, SMALL = 600, 2000, 300
 WORKERS = 2
+#: Seconds after which a selector has no result for a split.
+LIMIT = 600
 
 OURS = (
     *("AutoSelector", "NCASelector", "LDFS", "HSICLasso", "SVMRFE", "L1SVM", "HSFS", "FOHSIC", "BAHSIC"),
@@ -245,7 +248,9 @@ def run_real(name: str, repeat: int, done: set[str]) -> Iterator[dict]:
         record = {"set": name, "repeat": repeat, "method": method, "n_test": len(truth)}
         try:
             start = time.process_time()
+            signal.alarm(LIMIT)
             found = select(x, y, counts)
+            signal.alarm(0)
             record["seconds"] = round(time.process_time() - start, 3)
             result = {}
             for k, columns in found.items():
@@ -257,6 +262,7 @@ def run_real(name: str, repeat: int, done: set[str]) -> Iterator[dict]:
                 result[k] = measured[key]
             yield {**record, "errors": result}
         except Exception as wrong:
+            signal.alarm(0)
             yield {**record, "failed": repr(wrong)[:200]}
 
 
@@ -304,7 +310,12 @@ def run_planted(pattern: str, n: int, d: int, seed: int) -> dict:
 
 def real_task(task: tuple[str, int, set[str]]) -> list[dict]:
     warnings.filterwarnings("ignore")
+    signal.signal(signal.SIGALRM, too_slow)
     return list(run_real(*task))
+
+
+def too_slow(*_: object) -> None:
+    raise TimeoutError(f"more than {LIMIT} seconds")
 
 
 def main() -> None:
