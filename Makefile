@@ -31,11 +31,11 @@ demo:
 	$(KERNSIFT) design builtin:iris
 	$(KERNSIFT) compare builtin:wine -k 1..6
 
-# Downloads the test dependencies while the tests compile.
+# Downloads the test dependencies while the tests compile, then runs the tests of Rust and Python at once: each has times at which
+# it uses one processor. Their output follows when they are done.
 test:
 	@$(MAKE) --no-print-directory --jobs 2 test-build $(TOOLS) browser
-	@$(MAKE) --no-print-directory test-rust
-	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target test-rust test-python
 
 test-build:
 	cargo test --no-run --lib --bins --tests

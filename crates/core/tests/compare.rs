@@ -43,11 +43,15 @@ fn noise(n: usize, d: usize, seed: u64) -> Dataset {
     Dataset::labeled(x, codes).unwrap()
 }
 
+fn selectors_of(target: &Target) -> Vec<String> {
+    // The automatic selector runs others in all folds: two of them are enough here.
+    let name = |label: String| if label == "auto" { "auto:cv=2".to_owned() } else { label };
+    Candidate::all_for(target).into_iter().map(|c| name(c.label)).collect()
+}
+
 fn all_methods() -> Vec<String> {
     let target = Target::Classes(kernsift::data::Classes::from_codes(vec![0, 1]));
-    // The automatic selector runs others in all folds: three of them are enough here.
-    let name = |label: String| if label == "auto" { "auto:cv=3".to_owned() } else { label };
-    let columns = Candidate::all_for(&target).into_iter().map(|c| name(c.label));
+    let columns = selectors_of(&target).into_iter();
     columns.chain(SPACES.iter().map(|info| info.name.to_owned())).chain(["random".to_owned()]).collect()
 }
 
@@ -142,7 +146,7 @@ fn relevant_features_have_smaller_errors() {
 fn regression_is_evaluated_by_r_squared() {
     let boston = built_in("boston");
     assert!(matches!(boston.target(), Target::Continuous(_)));
-    let methods: Vec<String> = Candidate::all_for(boston.target()).into_iter().map(|c| c.label).collect();
+    let methods = selectors_of(boston.target());
     assert!(methods.len() >= 3, "{methods:?}");
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     for evaluator in ["ridge", "knn"] {

@@ -68,6 +68,11 @@ impl Settings {
         if self.quick { "two seeded splits" } else { "ten seeded splits" }
     }
 
+    /// The number of triplets to learn from.
+    pub fn n_triplets(&self) -> usize {
+        if self.quick { 500 } else { 1500 }
+    }
+
     /// Path of a record. Quick runs have separate files.
     pub fn record(&self, name: &str) -> Option<PathBuf> {
         let quick = if self.quick { "-quick" } else { "" };

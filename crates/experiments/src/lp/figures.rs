@@ -8,8 +8,9 @@ use kernsift_report::{Figure, Series};
 
 fn protocol(settings: &Settings) -> String {
     format!(
-        "85 % of the rows for training, with 1500 triplets sampled by class; 1000 triplets of the other rows for evaluation. Standardization, \
+        "85 % of the rows for training, with {} triplets sampled by class; 1000 triplets of the other rows for evaluation. Standardization, \
          gammas and penalties are determined on the training rows; {}.",
+        settings.n_triplets(),
         settings.splits_text()
     )
 }

@@ -33,7 +33,6 @@ const QUICK: [&str; 2] = ["iris", "soybean_small"];
 /// The target depends only on products of features, so a sum of one-feature kernels must fail.
 const BALANCE: &str = "balance_scale";
 
-const TRAIN_TRIPLETS: usize = 1500;
 const TEST_TRIPLETS: usize = 1000;
 
 const SINGLE: [&str; 3] = ["gaussian", "linear", "polynomial"];
@@ -50,16 +49,16 @@ enum Learner {
 impl Learner {
     /// Learns from triplets sampled by class: the kernel, its number of features, and whether the cone is trivial. ITML uses all
     /// features.
-    fn learn(&self, train: &Dataset, ctx: &Context) -> Result<(Kernel, usize, bool)> {
+    fn learn(&self, train: &Dataset, n_triplets: usize, ctx: &Context) -> Result<(Kernel, usize, bool)> {
         match self {
             Self::Ours(method) => {
-                let learned = method.learn_from_target(train, TRAIN_TRIPLETS, ctx)?;
+                let learned = method.learn_from_target(train, n_triplets, ctx)?;
                 let n_features = learned.features().len();
                 Ok((learned.kernel, n_features, learned.status == Status::TrivialCone))
             }
             Self::Itml => {
                 let rows: Vec<usize> = (0..train.n()).collect();
-                let triplets = from_target(train.target(), &rows, TRAIN_TRIPLETS, ctx)?;
+                let triplets = from_target(train.target(), &rows, n_triplets, ctx)?;
                 Ok((itml::learn(&train.x().clone().into_dense(), &triplets, ctx)?, train.d(), false))
             }
         }
@@ -90,12 +89,18 @@ fn methods() -> Result<Vec<(&'static str, Learner)>> {
 }
 
 /// Accuracy on held-out triplets in percent, number of features, and whether the cone was trivial.
-fn evaluate(learner: &Learner, data: &Dataset, seed: u64, ctx: &Context) -> Result<Numbers> {
+fn evaluate(
+    learner: &Learner,
+    data: &Dataset,
+    n_triplets: usize,
+    seed: u64,
+    ctx: &Context,
+) -> Result<Numbers> {
     let ctx = &Context { seed, ..*ctx };
     let (train, test) = standardized(data, &split_points(data.n(), 0.15, seed)?)?;
     let rows: Vec<usize> = (0..test.n()).collect();
     let held_out = from_target(test.target(), &rows, TEST_TRIPLETS, ctx)?;
-    let (kernel, n_features, trivial) = learner.learn(&train, ctx)?;
+    let (kernel, n_features, trivial) = learner.learn(&train, n_triplets, ctx)?;
     let accuracy = triplet_accuracy_of(&kernel, test.x(), &held_out)?;
     Ok([
         ("accuracy".to_owned(), 100.0 * accuracy),
@@ -170,7 +175,7 @@ impl Accuracies {
                 .map(|&(m, seed)| format!("triplets, {name}, {}, split {seed}", methods[m].0))
                 .collect();
             let numbers = checkpoint.measure(&format!("triplets, {name}"), &names, ctx, |i, ctx| {
-                evaluate(&methods[jobs[i].0].1, &data, jobs[i].1, ctx)
+                evaluate(&methods[jobs[i].0].1, &data, settings.n_triplets(), jobs[i].1, ctx)
             })?;
             let numbers = numbers.chunks(seeds.len()).map(<[Numbers]>::to_vec);
             let methods = methods.iter().map(|(name, _)| *name).zip(numbers).collect();
