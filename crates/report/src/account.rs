@@ -76,11 +76,10 @@ pub fn columns(columns: &[ColumnAccount], caption: String) -> String {
     }
     heads.push(Head::text("Examples"));
     let row = |column: &ColumnAccount| {
-        let reason = column.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
         let mut row = vec![
             Cell::Text(column.name.clone()),
             Cell::Text(column.kind.to_string()),
-            Cell::Text(format!("{}{reason}", column.action.name())),
+            Cell::Text(column.used_as()),
             Cell::Number(column.n_missing as f64),
         ];
         if has_details {
