@@ -209,12 +209,13 @@ fn select_measures_the_error_on_a_test_file() {
     s.file("test.csv", format!("{header}{}", mixed(60..90, &["red", "green", "violet"], true)));
     let record = |line: &str| -> serde_json::Value { serde_json::from_str(&s.ok(line).out).unwrap() };
     let compared = record("compare train.csv -m fisher -k 1 --test test.csv --json");
-    let errors: Vec<f64> =
-        compared["results"].as_array().unwrap().iter().map(|r| r["error"].as_f64().unwrap()).collect();
+    let results = compared["results"].as_array().unwrap();
+    let error = |method: &str| results.iter().find(|r| r["method"] == method).unwrap()["error"].clone();
     let found = record("select train.csv -m fisher -k 1 --test test.csv --json");
     let test = &found["test"];
     assert_eq!((test["rows"].as_u64(), test["evaluator"].as_str()), (Some(30), Some("svm")));
-    assert_eq!([&test["selected"], &test["all_features"]].map(|s| s["error"].as_f64().unwrap()), errors[..]);
+    assert_eq!(test["selected"]["error"], error("fisher"));
+    assert_eq!(test["all_features"]["error"], error("all-features"));
     let run = s.ok("select train.csv -m fisher -k 1 --test test.csv");
     assert!(
         run.out.contains("with the 1 selected, ") && run.out.contains("30 rows of test.csv"),

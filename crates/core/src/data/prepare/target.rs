@@ -105,7 +105,7 @@ fn few_integers(values: &[f64], rows: &[usize]) -> bool {
         }
     }
     let (Some(&low), Some(&high)) = (distinct.first(), distinct.last()) else { return true };
-    let is_numbered = (low == 0 || low == 1) && high - low + 1 == distinct.len() as i64;
+    let is_numbered = (low == 0 || low == 1) && high - low == distinct.len() as i64 - 1;
     (distinct.len() <= MAX_CLASSES && 2 * distinct.len() <= n)
         || is_numbered && MIN_NUMBERED_ROWS * distinct.len() <= n
 }
