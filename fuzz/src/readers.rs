@@ -4,7 +4,7 @@
 use kernsift::basis::FeatureMap;
 use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::triplets::{Ids, Naming, read_bytes as read_triplets};
-use kernsift::data::{Decimal, Prepare, TargetChoice, join_labels};
+use kernsift::data::{Decimal, Encoder, Encoding, Prepare, Prepared, TargetChoice, join_labels};
 use kernsift::evaluate::ResultsLog;
 use kernsift::internals::metered;
 use kernsift::model::Content;
@@ -70,7 +70,9 @@ fn table(name: &str, bytes: &[u8]) -> bool {
         read = true;
         // The limit covers reading only, so convert only small tables.
         if table.n_rows() * table.names().len() < 10_000 {
-            let _ = Prepare::default().fit(&table);
+            if let Ok(Prepared { data, .. }) = Prepare::default().fit(&table) {
+                let _ = Encoder::fit(&data, Encoding::default()).and_then(|encoder| encoder.encode(&data));
+            }
             let _ = Prepare { target: TargetChoice::None, ..Prepare::default() }.fit(&table);
         }
         // Only CSV, TSV and Excel have the option.

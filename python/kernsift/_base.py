@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
+from kernsift._frames import Columns, options_json
 from kernsift._html import SummaryMixin
 from kernsift._native_data import (
     Classes,
@@ -87,6 +90,8 @@ class Estimator(SummaryMixin, BaseEstimator):
     converged_: bool
     #: Encodes data frames; only after a fit to one.
     _frame_encoder: _native.FrameEncoder
+    #: The arguments of `set_columns`.
+    _column_options: Mapping[str, Any] = MappingProxyType({})
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -100,6 +105,68 @@ class Estimator(SummaryMixin, BaseEstimator):
             names = set(cls._get_param_names())
             cls._parameter_constraints = {name: known[name] for name in known if name in names}
         document(cls)
+
+    def set_columns(
+        self,
+        *,
+        include: Columns = (),
+        exclude: Columns = (),
+        id: Columns = (),
+        types: Mapping[str, str] | None = None,
+        missing: str = "auto",
+    ) -> Self:
+        """Choose the columns of data frames that are features, and their types, instead of inferring them.
+
+        Like :meth:`set_output`, it configures later fits and is kept by :func:`sklearn.base.clone`; another
+        call replaces all choices. Columns are names, patterns with ``*`` and ``?``, or ranges
+        ``"first:last"``.
+
+        Parameters
+        ----------
+        include : str or list of str, default=()
+            Columns to use, also if they are constant, identifiers, free text or duplicates.
+        exclude : str or list of str, default=()
+            Columns not to use, unless they are included.
+        id : str or list of str, default=()
+            Columns that identify samples, which are not used.
+        types : dict or None, default=None
+            Types of columns: "number", "category", "ordered", "ordered:low<middle<high", "boolean", "date",
+            "date+month+weekday+hour" (with some of these periods), "text" or "id".
+        missing : {"auto", "error", "mean", "median"}, default="auto"
+            How to handle missing values: raise an error, or impute. "auto" imputes with the median and adds a
+            column that indicates missing values to each feature with more than 1 % of them.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from kernsift import FisherScore
+        >>> frame = pandas.DataFrame({"zip": [8001, 8001, 3011, 3011], "note": [1, 5, 2, 3]})
+        >>> selector = FisherScore(1).set_columns(exclude="note", types={"zip": "category"})
+        >>> selector.fit(frame, [0, 0, 1, 1]).get_feature_names_out()
+        array(['zip'], dtype=object)
+        """
+        if "estimator" in self._get_param_names():
+            name = type(self).__name__
+            raise TypeError(f"{name} does not prepare data frames itself. Call set_columns of its estimator.")
+        if missing not in ("auto", "error", "mean", "median"):
+            raise ValueError(f'missing must be "auto", "error", "mean" or "median", got {missing!r}.')
+        options: dict[str, Any]
+        options = {"include": include, "exclude": exclude, "id": id, "types": types, "missing": missing}
+        # Also checks them.
+        _native.check_column_options(options_json(**options))
+        self._column_options = options
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        copy: Self = super().__sklearn_clone__()
+        if self._column_options:
+            copy._column_options = self._column_options
+        return copy
 
     @classmethod
     @functools.cache

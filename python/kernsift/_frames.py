@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -86,14 +86,13 @@ def frame_names(X: Any) -> list[Any]:
 def prepare(X: Any, run: Any, stacklevel: int = 4, **options: Any) -> PreparedRows:
     """Infers the types of the columns of a frame; warns about columns that it skips.
 
-    `run` are the settings of the computation. Options are `target`, the name of a column, its `target_type`,
-    and `missing`, how to handle missing values.
+    `run` are the settings of the computation; options are those of :func:`options_json`.
     """
     native = _native.Prepared(native_columns(X), options_json(**options), run)
-    if native.skipped is not None:
+    if native.skipped is not None and not _all_by_choice(native):
         text = (
             f"{native.skipped}. To use an identifier or text, declare its column as categories, for example "
-            'with astype("category") in pandas.'
+            'with astype("category") in pandas, or include it, see set_columns.'
         )
         warnings.warn(text, UserWarning, stacklevel=stacklevel)
     for note in native.notes:
@@ -101,9 +100,46 @@ def prepare(X: Any, run: Any, stacklevel: int = 4, **options: Any) -> PreparedRo
     return PreparedRows(native, len(frame_names(X)))
 
 
-def options_json(target: str | None = None, target_type: str = "auto", missing: str = "auto") -> str:
-    """How to prepare a frame, in the form of the native module."""
-    return json.dumps({"target": target, "target_type": target_type, "missing": missing})
+def _all_by_choice(native: _native.Prepared) -> bool:
+    """Whether the user chose to skip every column that is skipped."""
+    columns = json.loads(native.account)["columns"]
+    reasons = [column["reason"] for column in columns if column["action"] in ("id", "skipped")]
+    return all(reason == "excluded" or reason.endswith("as chosen") for reason in reasons)
+
+
+#: Names or patterns of columns.
+Columns = str | Iterable[str]
+
+
+def options_json(
+    target: str | None = None,
+    target_type: str = "auto",
+    missing: str = "auto",
+    *,
+    include: Columns = (),
+    exclude: Columns = (),
+    id: Columns = (),
+    types: Mapping[str, str] | None = None,
+) -> str:
+    """How to prepare a frame, in the form of the native module.
+
+    Options are `target`, the name of a column, its `target_type`, `missing`, how to handle missing values,
+    and which columns are features.
+    """
+    lists = {"include": include, "exclude": exclude, "id": id}
+    return json.dumps(
+        {"target": target, "target_type": target_type, "missing": missing}
+        | {name: column_list(name, value) for name, value in lists.items()}
+        | {"types": [[str(column), str(kind)] for column, kind in dict(types or {}).items()]}
+    )
+
+
+def column_list(name: str, value: Any) -> list[str]:
+    """Names or patterns of columns as a list; raises for anything else."""
+    values = [value] if isinstance(value, str) else list(value)
+    if not all(isinstance(each, str) for each in values):
+        raise TypeError(f"{name} must be names or patterns of columns, got {value!r}.")
+    return values
 
 
 def warn_of_others(others: list[tuple[str, int]], stacklevel: int) -> None:

@@ -111,6 +111,11 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any
     if frame_names(X):
         return _checked_frame(estimator, X, y, **checks)
     if checks.get("reset", True):
+        if getattr(estimator, "_column_options", {}):
+            raise TypeError(
+                f"set_columns names columns of data frames, but X is of the type {type(X).__name__}. Pass a "
+                "data frame, or an estimator without set_columns."
+            )
         # An earlier fit to a frame may have set it.
         estimator.__dict__.pop("_frame_encoder", None)
     if _needs_no_validation(X, y, **checks):
@@ -158,11 +163,13 @@ def _checked_frame(
 
 def _frame_rows(estimator: Any, X: Any, reset: bool) -> Any:
     run = _run_of(estimator)
+    options = getattr(estimator, "_column_options", {})
     if getattr(estimator, "_selects_typed", False):
-        return prepare(X, run, stacklevel=6)
+        return prepare(X, run, stacklevel=6, **options)
     if reset:
         standardize = bool(getattr(estimator, "standardize", False))
-        rows, estimator._frame_encoder = prepare(X, run, stacklevel=6).native.encode(standardize, run)
+        prepared = prepare(X, run, stacklevel=6, **options).native
+        rows, estimator._frame_encoder = prepared.encode(standardize, run)
         return rows
     if not hasattr(estimator, "_frame_encoder"):
         return check_array(X, dtype=np.float64)

@@ -84,6 +84,18 @@ SHARED: Docs = {
         "that joblib assigns to the worker. Results do not depend on it.",
     ),
     "verbose": ("int", "Above 0, progress is written to stderr once a second, and the time at the end."),
+    "include": (
+        "str or list of str",
+        "Columns of a data frame to use, also if they are constant, identifiers, free text or duplicates: "
+        "names, patterns with ``*`` and ``?``, or ranges ``first:last``.",
+    ),
+    "exclude": ("str or list of str", "Columns of a data frame not to use, unless they are included."),
+    "id": ("str or list of str", "Columns of a data frame that identify samples, which are not used."),
+    "types": (
+        "dict or None",
+        'Types of columns of a data frame: "number", "category", "ordered", "ordered:low<middle<high", '
+        '"boolean", "date", "date+month+weekday+hour" (with some of these periods), "text" or "id".',
+    ),
     "ax": ("matplotlib axes or None", "The axes to draw on; None creates a figure."),
     "path": ("path or None", "The file to write; None returns the text."),
     "page": ("str or None", "The HTML text if `path` is None."),
@@ -142,6 +154,14 @@ REFERENCES = {
     "Song2012": 'Song, Smola, Gretton, Bedo and Borgwardt, "Feature selection via dependence maximization", '
     "2012.",
     "Xu2010": 'Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.',
+}
+
+#: Constraints of the choice of columns.
+COLUMN_CONSTRAINTS: dict[str, list[Any]] = {
+    "include": [str, "array-like"],
+    "exclude": [str, "array-like"],
+    "id": [str, "array-like"],
+    "types": [dict, None],
 }
 
 _PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)

@@ -76,7 +76,8 @@ class ReportMixin:
         frame = as_frame(X)
         if hasattr(self, "scores_") and frame_names(frame):
             # The report shows features, not encoded columns.
-            x = prepare(frame, settings(0, self.n_jobs, 0))  # type: ignore[attr-defined]
+            run = settings(0, self.n_jobs, 0)  # type: ignore[attr-defined]
+            x = prepare(frame, run, **self._column_options)  # type: ignore[attr-defined]
         if cv is not None and not (isinstance(cv, Integral) and 2 <= cv <= x.shape[0]):
             raise ValueError(f"cv must be a number of folds from 2 to {x.shape[0]}, or None, got {cv!r}.")
         page = self._page(ReportParts(self, X, x, y, cv, name))
@@ -137,6 +138,8 @@ class ReportParts:
             n_missing = int(np.isnan(self.x).sum()) if isinstance(self.x, np.ndarray) else 0
         scaled = getattr(estimator, "standardize", False)
         arguments = "X" if self.y is None else "X, y"
+        chosen = ", ".join(f"{key}={value!r}" for key, value in estimator._column_options.items() if value)
+        columns = f".set_columns({chosen})" if chosen else ""
         options = "" if self.cv == CV else f", cv={self.cv}"
         options += "" if self.name == NAME else f", name={self.name!r}"
         return json.dumps(
@@ -151,7 +154,7 @@ class ReportParts:
                 "seed": self.seed if isinstance(estimator.random_state, Integral) else None,
                 "seconds": getattr(estimator, "_fit_seconds", None),
                 "peak_bytes": getattr(estimator, "_fit_peak", None),
-                "command": f"{estimator!r}.fit({arguments}).to_html({arguments}{options})",
+                "command": f"{estimator!r}{columns}.fit({arguments}).to_html({arguments}{options})",
             }
         )
 
@@ -180,6 +183,7 @@ class ReportParts:
                 self.cv,
                 target_type=getattr(estimator, "target_type", "auto"),
                 standardize=bool(estimator.standardize),
+                missing=self.estimator._column_options.get("missing", "auto"),
                 name=self.name,
                 random_state=self.seed,
                 n_jobs=estimator.n_jobs,

@@ -16,7 +16,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, SHARED_CONSTRAINTS, Estimator
 from kernsift._compare_result import CompareResult, checked_scoring
-from kernsift._frames import array_cells, as_frame, frame_names, prepare
+from kernsift._frames import Columns, array_cells, as_frame, frame_names, prepare
 from kernsift._native_data import (
     Classes,
     FloatArray,
@@ -29,7 +29,7 @@ from kernsift._native_data import (
     settings,
     to_json,
 )
-from kernsift._parameters import documented
+from kernsift._parameters import COLUMN_CONSTRAINTS, documented
 from kernsift._sklearn import Interval, InvalidParameterError, StrOptions, _get_feature_names, validate_params
 
 __all__ = ["CompareResult", "compare"]
@@ -48,6 +48,7 @@ __all__ = ["CompareResult", "compare"]
         "target_type": SHARED_CONSTRAINTS["target_type"],
         "standardize": ["boolean"],
         "missing": [StrOptions({"auto", "error", "mean", "median"})],
+        **COLUMN_CONSTRAINTS,
         "baseline": ["boolean"],
         "name": [str],
         "record": [str, os.PathLike, None],
@@ -69,6 +70,10 @@ def compare(
     target_type: str = "auto",
     standardize: bool = True,
     missing: str = "auto",
+    include: Columns = (),
+    exclude: Columns = (),
+    id: Columns = (),
+    types: Mapping[str, str] | None = None,
     baseline: bool = True,
     name: str = "X",
     record: str | os.PathLike[str] | None = None,
@@ -116,6 +121,10 @@ def compare(
         How to handle missing values in `X`: raise an error, or impute, fitted to the training samples of each
         split. "auto" imputes with the median and adds a column that indicates missing values to each feature
         with more than 1 % of them. ReliefF and the filters by counts use missing values as they are.
+    {include}
+    {exclude}
+    {id}
+    {types}
     baseline : bool, default=True
         Whether to evaluate all features together as well.
     name : str, default="X"
@@ -151,7 +160,8 @@ def compare(
     * best of the column; - worse than the best (paired test, p < 0.05)
     all features: 1.7 ± 1.5
     """
-    x, names, target = _data(X, y, target_type, missing, settings(0, n_jobs, 0))
+    chosen = {"include": include, "exclude": exclude, "id": id, "types": types}
+    x, names, target = _data(X, y, target_type, {"missing": missing, **chosen}, settings(0, n_jobs, 0))
     scoring = checked_scoring(scoring, not isinstance(target, tuple))
     counts = _counts(n_features, x.shape[1])
     if isinstance(y, str):
@@ -184,6 +194,7 @@ def compare(
         repr(y) if isinstance(y, str) else "y",
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
         | {"scoring": scoring, "target_type": target_type, "standardize": standardize, "missing": missing}
+        | chosen
         | {"baseline": baseline, "name": name, "random_state": run.seed},
     )
     return CompareResult(text, costs, labels, counts, scoring, code)
@@ -199,31 +210,33 @@ def _as_code(y: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _data(
-    X: Any, y: Any, target_type: str, missing: str, run: Settings
+    X: Any, y: Any, target_type: str, options: dict[str, Any], run: Settings
 ) -> tuple[Any, list[str], Classes | FloatArray]:
     """Validated samples, their feature names, and the target in the form of the native module."""
     X = X if isinstance(X, NamedRows) else as_frame(X)
     if isinstance(y, str):
         if y not in frame_names(X):
             raise ValueError(f"y is the name of a column, but X is not a data frame with a column {y!r}.")
-        rows = prepare(X, run, stacklevel=5, target=y, target_type=target_type, missing=missing)
+        rows = prepare(X, run, stacklevel=5, target=y, target_type=target_type, **options)
         return rows, rows.names, rows.native.target
-    x, names = _rows(X, missing, run)
+    x, names = _rows(X, options, run)
     check_complete_target(y)
     y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=None, input_name="y")
     check_consistent_length(x, y)
     return x, names, _native.read_target(array_cells(y), target_type)
 
 
-def _rows(X: Any, missing: str, run: Settings) -> tuple[Any, list[str]]:
+def _rows(X: Any, options: dict[str, Any], run: Settings) -> tuple[Any, list[str]]:
     """Validated samples and their feature names."""
     if isinstance(X, NamedRows):
         return X
     if frame_names(X):
-        rows = prepare(X, run, stacklevel=6, missing=missing)
+        rows = prepare(X, run, stacklevel=6, **options)
         return rows, rows.names
+    if any(options[name] for name in ("include", "exclude", "id", "types")):
+        raise TypeError("include, exclude, id and types name columns of a data frame, but X is none.")
     names = _get_feature_names(X)
-    finite = True if missing == "error" else "allow-nan"
+    finite = True if options["missing"] == "error" else "allow-nan"
     x = checked_array(X, ensure_min_samples=2, ensure_all_finite=finite)
     if names is None:
         return x, [f"x{j}" for j in range(x.shape[1])]

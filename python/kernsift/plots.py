@@ -314,7 +314,7 @@ def plot_redundancy(estimator: Any, X: Any, ax: Any = None, *, max_features: int
     rows = checked_rows(estimator, X, reset=False, ensure_min_samples=2)
     columns, frame = shown, as_frame(X)
     if frame_names(frame):
-        rows = prepare(frame, settings(0, None, 0))
+        rows = prepare(frame, settings(0, None, 0), **getattr(estimator, "_column_options", {}))
         columns = rows.features_of(shown)
     alignment = _native.alignment(native_rows(rows), [int(j) for j in columns], settings(0, None, 0))
     labels = [legend_label(names[j]) for j in shown]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from kernsift import _native
-from kernsift._frames import as_frame, frame_names, native_columns, options_json
+from kernsift._frames import Columns, as_frame, frame_names, native_columns, options_json
 from kernsift._native_data import settings
-from kernsift._parameters import documented
+from kernsift._parameters import COLUMN_CONSTRAINTS, documented
 from kernsift._sklearn import StrOptions, validate_params
 
 __all__ = ["Inspection", "inspect"]
@@ -76,11 +77,25 @@ class Inspection:
 
 
 @validate_params(
-    {"X": "no_validation", "target": [str, None], "target_type": [StrOptions({"auto", "class", "number"})]},
+    {
+        "X": "no_validation",
+        "target": [str, None],
+        "target_type": [StrOptions({"auto", "class", "number"})],
+        **COLUMN_CONSTRAINTS,
+    },
     prefer_skip_nested_validation=True,
 )
 @documented()
-def inspect(X: Any, target: str | None = None, *, target_type: str = "auto") -> Inspection:
+def inspect(
+    X: Any,
+    target: str | None = None,
+    *,
+    target_type: str = "auto",
+    include: Columns = (),
+    exclude: Columns = (),
+    id: Columns = (),
+    types: Mapping[str, str] | None = None,
+) -> Inspection:
     """Inspect a data frame: the type of each column, and what estimators do with it.
 
     Parameters
@@ -91,6 +106,10 @@ def inspect(X: Any, target: str | None = None, *, target_type: str = "auto") -> 
         Name of the column that is the target, if `X` has it. Its account says whether it has classes or is
         continuous. Rows where it is missing are not used, and a note has their number.
     {target_type}
+    {include}
+    {exclude}
+    {id}
+    {types}
 
     Returns
     -------
@@ -116,7 +135,14 @@ def inspect(X: Any, target: str | None = None, *, target_type: str = "auto") -> 
         raise TypeError(f"inspect needs a data frame, got {type(X).__name__}.")
     if target is not None and target not in names:
         raise ValueError(f"X has no column {target!r}; its columns are {', '.join(map(str, names[:10]))}.")
-    options = options_json(target=None if target is None else str(target), target_type=target_type)
+    options = options_json(
+        None if target is None else str(target),
+        target_type,
+        include=include,
+        exclude=exclude,
+        id=id,
+        types=types,
+    )
     account, notes = _native.inspect(native_columns(X), options, settings(0, None, 0))
     return Inspection(json.loads(account), notes)
 

@@ -33,6 +33,14 @@ impl RowsArgument<'_> {
         Dataset::with_missing(names, x, target).map(Arc::new).map_err(to_python)
     }
 
+    /// How to encode the features.
+    pub fn encoding(&self, standardize: bool) -> Encoding {
+        match self {
+            Self::Prepared(prepared) => prepared.encoding(standardize),
+            _ => Encoding { standardize, ..Encoding::default() },
+        }
+    }
+
     /// A copy: without the interpreter's lock, other threads may write to the array.
     pub fn to_rows(&self) -> PyResult<Rows> {
         match self {

@@ -100,16 +100,34 @@ struct Options {
     target: Option<String>,
     target_type: TargetType,
     missing: Missing,
+    include: Vec<String>,
+    exclude: Vec<String>,
+    id: Vec<String>,
+    /// Patterns of columns and their types.
+    types: Vec<(String, ColumnType)>,
+}
+
+/// Returns an error for types that do not exist; `options` is JSON.
+#[pyfunction]
+pub fn check_column_options(options: &str) -> PyResult<()> {
+    from_json::<Options>("set_columns", options).map(drop)
 }
 
 fn read_frame(columns: &Bound<'_, PyAny>, options: &str) -> PyResult<(Table, Prepare)> {
     let options: Options = from_json("options", options)?;
-    let (table, types) = read_columns(columns)?;
+    let (table, mut types) = read_columns(columns)?;
+    types.extend(options.types);
     let prepare = Prepare {
         target: options.target.map_or(TargetChoice::None, TargetChoice::Named),
         target_type: options.target_type,
         missing: options.missing,
-        columns: ColumnOptions { types, ..ColumnOptions::default() },
+        columns: ColumnOptions {
+            include: options.include,
+            exclude: options.exclude,
+            id: options.id,
+            types,
+            decimal: None,
+        },
         ..Prepare::default()
     };
     Ok((table, prepare))
@@ -179,6 +197,11 @@ impl Prepared {
     /// The features, and the target if there is one.
     pub fn data(&self) -> Arc<Dataset> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How to encode the features.
+    pub fn encoding(&self, standardize: bool) -> Encoding {
+        Encoding { impute: self.account.missing.imputation(), standardize }
     }
 
     /// The features with a target; they are not copied unless a computation still uses them.
@@ -283,9 +306,9 @@ impl Prepared {
         standardize: bool,
         settings: Settings,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, FrameEncoder)> {
-        let data = self.data();
+        let (data, encoding) = (self.data(), self.encoding(standardize));
         let (x, encoder) = run(py, settings, move |_| {
-            let encoder = Encoder::fit(&data, Encoding { standardize, ..Encoding::default() })?;
+            let encoder = Encoder::fit(&data, encoding)?;
             Ok((encoder.apply(data.x())?.into_dense(), encoder))
         })?;
         let (recipe, positions) = (self.recipe.clone(), self.positions.clone());

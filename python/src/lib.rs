@@ -62,7 +62,7 @@ mod _native {
     #[pymodule_export]
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
-    use super::frame::{FrameEncoder, Prepared, inspect, read_target};
+    use super::frame::{FrameEncoder, Prepared, check_column_options, inspect, read_target};
     #[pymodule_export]
     use super::interactions::{interactions, interactions_page};
     #[pymodule_export]

@@ -9,7 +9,6 @@ use crate::run::{Settings, run};
 use kernsift::Selector;
 use kernsift::catalog::{self, FAMILIES};
 use kernsift::classify::Svm;
-use kernsift::data::Encoding;
 use kernsift::method::Info;
 use kernsift::parameters::{Parameter, Parameters};
 use kernsift::select::{Automatic, FeatureCount, PathPoint, SelectorMethod};
@@ -31,12 +30,9 @@ pub fn select<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let method: SelectorMethod = from_json("method", method)?;
     let n_features: FeatureCount = from_json("n_features_to_select", n_features)?;
-    let data = to_dataset_with_missing(&x, y)?;
+    let (data, encoding) = (to_dataset_with_missing(&x, y)?, x.encoding(standardize));
     drop(x);
-    let selection = run(py, settings, move |ctx| {
-        let encoding = Encoding { standardize, ..Encoding::default() };
-        method.select_typed(&data, n_features, encoding, ctx)
-    })?;
+    let selection = run(py, settings, move |ctx| method.select_typed(&data, n_features, encoding, ctx))?;
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
     dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;

@@ -3,6 +3,7 @@
 import datetime
 import pickle
 import subprocess
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow
 import pytest
 from common import ESTIMATORS, quick
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 
@@ -21,6 +23,7 @@ from kernsift import (
     SVC,
     TAKES,
     FisherScore,
+    HSICLasso,
     InformationGain,
     InteractionScreen,
     Kernel,
@@ -34,6 +37,7 @@ from kernsift import (
     load_model,
 )
 from kernsift._frames import native_columns
+from kernsift._native_data import settings
 from kernsift._selector import BaseSelector
 
 ROWS = 120
@@ -156,6 +160,9 @@ def test_a_report_of_a_frame_names_its_levels(tmp_path):
     X, y = frame()
     page = FisherScore(3).fit(X, y).to_html(X, y, cv=None)
     assert "red" in page and "color" in page
+    page = FisherScore(2).set_columns(exclude="color").fit(X, y).to_html(X, y, cv=2)
+    assert ".set_columns(exclude=&#39;color&#39;, missing=&#39;auto&#39;).fit(X, y)" in page
+    assert "excluded" in page and "Cross-validation failed" not in page
 
 
 def test_inspect_gives_an_account_of_every_column():
@@ -368,3 +375,70 @@ def test_objects_with_the_arrow_interface_are_transformed_like_frames():
         fitted = estimator.fit(Capsule(table), y)
         made = [pandas.DataFrame(fitted.transform(given)) for given in (Capsule(table), table)]
         pandas.testing.assert_frame_equal(*made)
+
+
+def test_columns_are_chosen_as_on_the_command_line():
+    X, y = frame()
+    X.insert(0, "number", np.arange(ROWS) + 7)
+    chosen = {"include": "number", "exclude": ["no*", "flag"], "id": "when", "types": {"grade": "category"}}
+    selector = FisherScore().set_columns(**chosen, missing="mean")
+    assert clone(selector)._column_options == selector._column_options
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = clone(selector).fit(X, y)
+    assert_array_equal(fitted.scores_[[3, 4, 5]], 0)
+    assert (fitted.scores_[[0, 1, 2, 6, 7]] > 0).all()
+    found = {column["name"]: column for column in kernsift.inspect(X, **chosen).columns}
+    assert found["number"]["action"] == "feature" and found["grade"]["type"] == "category"
+    assert found["noise"]["reason"] == "excluded" and found["when"]["type"] == "id"
+    methods = {"fisher": FisherScore()}
+    result = compare(X, y, methods, [1, 5], cv=2, missing="mean", random_state=0, **chosen)
+    assert result.summary["methods"][0]["failed"] == 0
+    assert SVC(gamma=0.1).set_columns(exclude="flag", missing="mean").fit(X, y).score(X, y) > 0.9
+    X["constant"] = 0
+    with pytest.warns(UserWarning, match=r"'flag' \(excluded\), 'constant' \(constant\)"):
+        FisherScore().set_columns(exclude="flag", include="number").fit(X, y)
+
+
+def test_imputation_is_chosen():
+    X, y = pandas.DataFrame({"a": [1.0, 1.0, 7.0, np.nan]}), [0, 0, 1, 1]
+    by_mean = KOBL().set_columns(missing="mean").fit(X)
+    encoded, _ = by_mean._frame_encoder.apply(native_columns(X), settings(0, None, 0))
+    assert_allclose(encoded[:, 0], [1, 1, 7, 3])
+    with pytest.raises(ValueError, match="row 4, column 'a': missing value"):
+        FisherScore().set_columns(missing="error").fit(X, y)
+
+
+def test_wrong_choices_of_columns():
+    X, y = frame()
+    with pytest.raises(ValueError, match="no type 'nummer'; did you mean 'number'"):
+        FisherScore().set_columns(types={"size": "nummer"})
+    with pytest.raises(ValueError, match="no column 'siz'; did you mean 'size'"):
+        FisherScore().set_columns(exclude="siz").fit(X, y)
+    with pytest.raises(ValueError, match="missing must be"):
+        FisherScore().set_columns(missing="drop")
+    with pytest.raises(TypeError, match="exclude must be names or patterns"):
+        FisherScore().set_columns(exclude=[3])
+    with pytest.raises(TypeError, match="set_columns of its estimator"):
+        StabilitySelector(FisherScore()).set_columns(exclude="size")
+    for run in (FisherScore().set_columns(exclude="size").fit, lambda X, y: compare(X, y, exclude="size")):
+        with pytest.raises(TypeError, match="data frame"):
+            run(np.zeros((4, 2)), [0, 1, 0, 1])
+
+
+def test_periods_of_dates_are_part_of_the_feature():
+    rng = np.random.default_rng(0)
+    when = pandas.Timestamp("2010-01-01") + pandas.to_timedelta(rng.integers(0, 3652, 300), "D")
+    X = pandas.DataFrame({"noise": rng.normal(size=300), "when": when})
+    winter = when.month.isin([12, 1, 2]) | (when.month == 3)
+    assert HSICLasso(1).set_columns(types={"when": "date+month"}).fit(X, winter).get_support()[1]
+
+    def error(**types):
+        found = compare(X, winter, "fisher", [2], cv=3, types=types, random_state=0)
+        return np.mean([record["error"] for record in found.records if record["method"] == "fisher"])
+
+    # Ten winters are too many for intervals of days; months are separable.
+    assert error(when="date+month") < 0.05 < 0.2 < error()
+    assert kernsift.inspect(X, types={"when": "date+hour+month"}).columns[1]["type"] == "date+month+hour"
+    with pytest.raises(ValueError, match="no period 'day'"):
+        kernsift.inspect(X, types={"when": "date+day"})

@@ -255,7 +255,6 @@ fn parameters_that_a_method_does_not_have() {
         ),
         ("select builtin:wine -m relief --set n_neighbors", "--set n_neighbors: write --set KEY=VALUE"),
         ("select builtin:wine -m relief:5", "'5' is not a setting of relief; write relief:NAME=VALUE"),
-        ("select builtin:wine --test builtin:wine", "--test has no effect with auto"),
         ("select builtin:wine -m takes --set weight_power=much", "takes: parameter 'weight_power' must be"),
         (
             "select builtin:wine -m random",

@@ -200,6 +200,44 @@ fn a_test_file_replaces_folds() {
     assert!(s.error(&format!("{line} test.csv --report test.csv")).contains("would write over test.csv"));
 }
 
+/// `select --test` has the error of a comparison with the same number of features.
+#[test]
+fn select_measures_the_error_on_a_test_file() {
+    let s = Scratch::new();
+    let header = "size,color,day,class\n";
+    s.file("train.csv", format!("{header}{}", mixed(0..60, &["red", "green"], false)));
+    s.file("test.csv", format!("{header}{}", mixed(60..90, &["red", "green", "violet"], true)));
+    let record = |line: &str| -> serde_json::Value { serde_json::from_str(&s.ok(line).out).unwrap() };
+    let compared = record("compare train.csv -m fisher -k 1 --test test.csv --json");
+    let results = compared["results"].as_array().unwrap();
+    let error = |method: &str| results.iter().find(|r| r["method"] == method).unwrap()["error"].clone();
+    let found = record("select train.csv -m fisher -k 1 --test test.csv --json");
+    let test = &found["test"];
+    assert_eq!((test["rows"].as_u64(), test["evaluator"].as_str()), (Some(30), Some("svm")));
+    assert_eq!(test["selected"]["error"], error("fisher"));
+    assert_eq!(test["all_features"]["error"], error("all-features"));
+    let run = s.ok("select train.csv -m fisher -k 1 --test test.csv");
+    assert!(
+        run.out.contains("with the 1 selected, ") && run.out.contains("30 rows of test.csv"),
+        "{}",
+        run.out
+    );
+    assert!(run.err.contains("column 'color': 10 rows have categories"), "{}", run.err);
+    // Without a selected feature, the error with all is left.
+    let noise: String = (0..60).map(|i| format!("{},{}\n", i * 37 % 61, ["a", "b"][i * i % 7 % 2])).collect();
+    s.file("noise.csv", format!("x,class\n{noise}")).file("more.csv", format!("x,class\n{noise}"));
+    let run = s.ok("select noise.csv -m hsic-lasso --test more.csv");
+    assert!(run.out.contains("test error of svm: "), "{}", run.out);
+    let numbers: String = (0..40).map(|i| format!("{},{i}.5\n", i * i % 31)).collect();
+    s.file("numbers.csv", format!("a,y\n{numbers}"));
+    assert!(s.ok("select numbers.csv -m fisher --test numbers.csv").out.contains("test R² of ridge: "));
+    assert!(s.error("select train.csv -m fisher --test absent.csv").starts_with("absent.csv: no such file"));
+    assert!(
+        s.error("select train.csv --target none -m pfs -k 1 --test test.csv")
+            .contains("--test needs a target")
+    );
+}
+
 #[test]
 fn a_continuous_target_of_a_test_file_is_read_as_in_training() {
     let s = Scratch::new();

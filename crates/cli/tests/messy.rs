@@ -129,9 +129,12 @@ fn select_apply_and_compare_take_every_table() {
         // The options of the table's account, such as its types.
         let options = command(&table).0;
         let options = options.strip_prefix("inspect ").unwrap();
+        // Those of reading are also needed for new rows.
+        let reading = ["--transpose", "--na-values -999,unknown"].into_iter().find(|o| options.contains(o));
+        let reading = reading.unwrap_or_default();
         for command in [
             format!("select {options} --save {name}.model --out {name}_kept.csv"),
-            format!("apply {name}.model {name}.csv --out {name}_applied.csv"),
+            format!("apply {name}.model {name}.csv {reading} --out {name}_applied.csv"),
             format!("compare {options} -m fisher,relief -k 1"),
         ] {
             let run = s.run(&command);

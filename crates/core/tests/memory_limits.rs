@@ -2,9 +2,11 @@
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Kobl, Pivoting};
 use kernsift::classify::{Knnc, LinearSvm, Svm, SvmSearch};
+use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::synthetic::{Pattern, Synthetic};
 use kernsift::data::triplets::from_target;
-use kernsift::data::{Dataset, Splits, Standardizer};
+use kernsift::data::write::{WriteOptions, write_table};
+use kernsift::data::{Column, Dataset, Encoder, Encoding, Prepare, Splits, Standardizer, date_text};
 use kernsift::dependence::{Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, ResultsLog, SplitChoice};
 use kernsift::interactions::{InteractionScreen, feature_dependence};
@@ -299,4 +301,52 @@ fn huge_parameters_are_rejected_or_stay_within_the_limit() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A column of a mixed table: numbers, integers, categories, dates and booleans in turn; 5 % of the values are missing.
+fn mixed_column(j: usize, n: usize, rng: &mut Rng) -> Column {
+    let texts: Vec<String> = match j % 10 {
+        5 => (0..20).map(|level| format!("level {level}")).collect(),
+        6 => (0..3000).map(|day| date_text(f64::from(day))).collect(),
+        7 => vec!["no".into(), "yes".into()],
+        _ => vec![],
+    };
+    let mut value = || if rng.uniform() < 0.05 { f64::NAN } else { rng.uniform() };
+    let values: Vec<f64> = (0..n).map(|_| value()).collect();
+    let name = format!("c{j}");
+    match texts.len() {
+        0 if j % 10 < 3 => Column::numeric(name, values.iter().map(|v| (1000.0 * v).floor()).collect()),
+        0 => Column::numeric(name, values),
+        count => {
+            let text = |v: &f64| texts.get((v * count as f64) as usize).filter(|_| !v.is_nan());
+            Column::text(name, values.iter().map(|v| text(v).map(String::as_str)))
+        }
+    }
+}
+
+/// 50 mixed columns of a Parquet file: no more memory than twice the encoded data, at any time.
+#[test]
+fn reading_and_encoding_take_at_most_twice_the_encoded_data() {
+    const ROWS: usize = 60_000;
+    let mut rng = Rng::new(9);
+    let mut columns: Vec<Column> = (0..50).map(|j| mixed_column(j, ROWS, &mut rng)).collect();
+    columns.push(Column::text("class", (0..ROWS).map(|i| Some(["a", "b"][i % 2]))));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mixed.parquet");
+    let (ctx, no_features) = (Context::default(), Array2::zeros((ROWS, 0)));
+    write_table(&path, &[], no_features.view(), &columns, &WriteOptions::default(), &ctx).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let read_and_encode = || {
+        let prepared = {
+            let table = read_table(&path, &ReadOptions::default(), &ctx).unwrap().0;
+            Prepare::default().fit(&table).unwrap()
+        };
+        assert_eq!(prepared.data.d(), 50);
+        Encoder::fit(&prepared.data, Encoding::default()).unwrap().encode(&prepared.data).unwrap()
+    };
+    let (encoded, peak) = pool.install(|| metered(read_and_encode));
+    let bytes = (8 * ROWS * encoded.x().d()) as u64;
+    let peak = peak.expect("the test allocator measures memory");
+    println!("{} columns, {bytes} bytes encoded, peak {peak}", encoded.x().d());
+    assert!(peak <= 2 * bytes, "{peak} bytes for {bytes} encoded");
 }

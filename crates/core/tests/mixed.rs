@@ -5,6 +5,7 @@ use kernsift::data::{Classes, Dataset, Encoding, FeatureType, Target};
 use kernsift::interactions::InteractionScreen;
 use kernsift::internals::Rng;
 use kernsift::select::{Auto, FeatureCount, Selector, SelectorMethod, Step, SvmRfe};
+use kernsift::significance::FeatureTest;
 use ndarray::Array2;
 
 const NUMBERS: usize = 40;
@@ -117,6 +118,35 @@ fn svm_rfe_keeps_informative_features_longest() {
     let mut best = found.unwrap().order[..3].to_vec();
     best.sort_unstable();
     assert_eq!(best, [LINEAR, WIDE, NARROW]);
+}
+
+/// A date whose month matters, over ten years: its periods find what the number does not show.
+#[test]
+fn periods_of_a_date_count_for_their_feature() {
+    let mut rng = Rng::new(3);
+    let x = Array2::from_shape_simple_fn((500, 4), || (3652.5 * rng.uniform()).floor());
+    let codes: Vec<usize> =
+        x.column(2).iter().map(|days| usize::from((days / 365.25).fract() < 0.4)).collect();
+    let types = |date| vec![FeatureType::Number, FeatureType::Number, date, FeatureType::Number];
+    let names = || (1..=4).map(|j| format!("x{j}")).collect();
+    let data = |date| {
+        let target = Target::Classes(Classes::from_codes(codes.clone()));
+        Dataset::typed(names(), x.clone(), types(date), target).unwrap()
+    };
+    let with = data(FeatureType::Date("month".to_owned().try_into().unwrap()));
+    let ctx = Context::default();
+    for name in ["auto", "hsic-lasso", "nca", "fisher"] {
+        let method = SelectorMethod::by_name(name).unwrap();
+        let found = method.select_typed(&with, FeatureCount::Count(1), Encoding::default(), &ctx).unwrap();
+        assert_eq!(found.order[0], 2, "{name}");
+    }
+    let p_value = |data: &Dataset| {
+        let mut found = FeatureTest::default().run(data, &[], &ctx).unwrap().features;
+        found.sort_by_key(|tested| tested.feature);
+        found[2].p_value
+    };
+    // The tests see up to four cosines of the rank of the days, which ten periods do not correlate with.
+    assert!(p_value(&with) < 1e-20 && p_value(&data(FeatureType::Number)) > 1e-3);
 }
 
 /// The search adds the features with effects alone; those of the significant pair come next. Without time it does not

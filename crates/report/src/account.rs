@@ -76,22 +76,37 @@ pub fn columns(columns: &[ColumnAccount], caption: String) -> String {
     }
     heads.push(Head::text("Examples"));
     let row = |column: &ColumnAccount| {
-        let reason = column.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
         let mut row = vec![
             Cell::Text(column.name.clone()),
             Cell::Text(column.kind.to_string()),
-            Cell::Text(format!("{}{reason}", column.action.name())),
+            Cell::Text(column.used_as()),
             Cell::Number(column.n_missing as f64),
         ];
         if has_details {
             row.push(column.n_distinct.map_or(Cell::Empty, |n| Cell::Number(n as f64)));
             row.push(column.range.as_ref().map_or(Cell::Empty, |range| Cell::Text(range_text(range))));
         }
-        row.push(Cell::Text(column.examples.join(", ")));
+        row.push(Cell::Text(examples(column)));
         row
     };
     let rows = columns.iter().map(row).collect();
     Listing { file: "columns.csv", caption, heads, rows, selected: 0 }.html()
+}
+
+/// The examples of a column, as many as fit in a cell.
+pub fn examples(column: &ColumnAccount) -> String {
+    const LENGTH: usize = 50;
+    let mut text = String::new();
+    for example in &column.examples {
+        if text.is_empty() {
+            text += example;
+        } else if text.chars().count() + example.chars().count() <= LENGTH {
+            text += &format!(", {example}");
+        } else {
+            return text + ", ...";
+        }
+    }
+    text
 }
 
 fn range_text(range: &Range) -> String {

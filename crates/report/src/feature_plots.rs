@@ -55,7 +55,11 @@ impl Scale {
     /// By the type of a column of the table.
     fn of(name: &str, account: Option<&Account>) -> Self {
         let column = account.and_then(|account| account.columns.iter().find(|column| column.name == name));
-        if column.is_some_and(|column| column.kind == ColumnType::Date) { Self::Dates } else { Self::Numbers }
+        if column.is_some_and(|column| matches!(column.kind, ColumnType::Date(_))) {
+            Self::Dates
+        } else {
+            Self::Numbers
+        }
     }
 
     fn text(self, value: f64) -> String {

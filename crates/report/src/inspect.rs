@@ -49,7 +49,7 @@ fn unused(account: &Account) -> String {
     let rows: Vec<Vec<Cell>> = skipped
         .map(|column| {
             let reason = column.reason.clone().unwrap_or_default();
-            vec![Cell::Text(column.name.clone()), Cell::Text(reason), Cell::Text(column.examples.join(", "))]
+            vec![Cell::Text(column.name.clone()), Cell::Text(reason), Cell::Text(account::examples(column))]
         })
         .collect();
     if rows.is_empty() {

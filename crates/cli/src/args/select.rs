@@ -36,7 +36,8 @@ pub struct SelectArgs {
     /// Whether to standardize features first
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
-    /// Kernel-space methods: measure the accuracy on this test set
+    /// Measure the error on a test set, which is prepared like DATA: of the evaluator of `compare` with the selected features and
+    /// with all, or of a kernel-space method itself
     #[arg(long, value_name = "DATA")]
     pub test: Option<String>,
     /// What is written.

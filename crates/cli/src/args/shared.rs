@@ -57,8 +57,8 @@ pub struct ColumnArgs {
     /// Columns that identify rows, which are not used; with --labels, the column by which they are joined
     #[arg(long, value_name = "COLS", help_heading = "Data")]
     pub id: Vec<String>,
-    /// Set the type of columns: number, category, ordered, ordered:LOW<MIDDLE<HIGH, boolean, date, text or id; may be
-    /// repeated [default: inferred from the values]
+    /// Set the type of columns: number, category, ordered, ordered:LOW<MIDDLE<HIGH, boolean, date, date+month+weekday+hour (periods), text
+    /// or id; may be repeated [default: inferred from the values]
     #[arg(long = "type", value_name = "COLS=TYPE", value_parser = column_type, help_heading = "Data")]
     pub types: Vec<(String, ColumnType)>,
     /// The decimal separator of numbers [default: inferred from the values]

@@ -42,7 +42,7 @@ fn text(data: &str, account: &Account, verbose: bool) -> String {
         vec![
             column.name.clone(),
             column.kind.to_string(),
-            used_as(column),
+            column.used_as(),
             column.n_missing.to_string(),
             column.n_distinct.map_or(String::new(), |n| n.to_string()),
             values(column),
@@ -56,15 +56,6 @@ fn text(data: &str, account: &Account, verbose: bool) -> String {
     }
     text += "\n";
     account.lines().into_iter().fold(text, |text, line| text + &line + "\n")
-}
-
-/// What is done with a column, and why.
-fn used_as(column: &ColumnAccount) -> String {
-    match (&column.reason, column.action) {
-        (None, action) => action.name().to_owned(),
-        (Some(reason), Action::Target) => format!("target, {reason}"),
-        (Some(reason), _) => format!("not used: {reason}"),
-    }
 }
 
 /// The values of a column: a range, the most frequent levels, or examples.

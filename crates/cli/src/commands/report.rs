@@ -20,7 +20,7 @@ use std::time::Instant;
 /// Default number of folds.
 const FOLDS: usize = 5;
 /// Largest number of rows to cross-validate: the time of an evaluator grows with their square.
-const MAX_ROWS: usize = 2000;
+pub const MAX_ROWS: usize = 2000;
 /// How rows are numbered.
 pub const COUNTING: &str = "Row numbers start at 1, without the header.";
 

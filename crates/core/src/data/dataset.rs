@@ -33,7 +33,7 @@ type LevelNames = Option<Arc<[String]>>;
 enum Columns {
     /// A number per feature.
     Numbers,
-    /// A number or a category per feature; at least one is a category.
+    /// A number, category or date with periods per feature; at least one is not a number.
     Typed(Vec<FeatureType>),
     /// Numbers that encode features; at least one feature has several columns.
     Encoded(Groups),
@@ -61,7 +61,7 @@ impl Dataset {
         types: Vec<FeatureType>,
         target: Target,
     ) -> Result<Self> {
-        if !types.iter().any(|kind| kind.is_category()) && types.len() == names.len() {
+        if types.iter().all(|kind| *kind == FeatureType::Number) && types.len() == names.len() {
             return Self::with_missing(names, x, target);
         }
         if names.len() == x.ncols() {
@@ -182,7 +182,7 @@ impl Dataset {
         for (j, names) in level_names.iter().enumerate() {
             let expected = match self.feature_type(j) {
                 FeatureType::Category { levels } => levels,
-                FeatureType::Number => 0,
+                FeatureType::Number | FeatureType::Date(_) => 0,
             };
             if let Some(names) = names.as_ref().filter(|names| names.len() != expected) {
                 return Err(Error::Shape {
@@ -202,6 +202,11 @@ impl Dataset {
 
     /// Whether there are categories, stored as codes.
     pub fn has_categories(&self) -> bool {
+        matches!(&self.columns, Columns::Typed(types) if types.iter().any(|kind| kind.is_category()))
+    }
+
+    /// Whether there are categories or dates with periods, which become several columns.
+    pub fn is_typed(&self) -> bool {
         matches!(self.columns, Columns::Typed(_))
     }
 
@@ -342,7 +347,7 @@ impl Dataset {
             Columns::Numbers => (self.x.take_columns(keep), Columns::Numbers),
             Columns::Typed(types) => {
                 let types: Vec<FeatureType> = keep.iter().map(|&j| types[j]).collect();
-                let numbers = !types.iter().any(|kind| kind.is_category());
+                let numbers = types.iter().all(|kind| *kind == FeatureType::Number);
                 (self.x.take_columns(keep), if numbers { Columns::Numbers } else { Columns::Typed(types) })
             }
             Columns::Encoded(groups) => {

@@ -22,6 +22,11 @@ pub(crate) fn days(year: i64, month: u32, day: u32) -> Option<i64> {
     Some(365 * year + leap_days + day_of_year - 719_468)
 }
 
+/// The month of a number of days since 1970-01-01, from 1.
+pub(super) fn month(days: i64) -> u32 {
+    date(days).1
+}
+
 /// The year, month and day of a number of days since 1970-01-01.
 fn date(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;

@@ -3,6 +3,7 @@
 use super::dataset::Dataset;
 use super::features::{FeatureType, Groups};
 use super::impute::{ImputeStrategy, Imputer};
+use super::periods::{Circle, Periods};
 use super::rows::Rows;
 use super::scale::{Standardizer, standardized};
 use crate::error::{Error, Result, need_columns};
@@ -42,6 +43,7 @@ impl Encoding {
 /// | feature | columns |
 /// |---|---|
 /// | number | $(v - \mu) / \sigma$; missing values are imputed first, and may get an indicator column, standardized too |
+/// | date with periods | as a number; two more columns for each period, the coordinates of a point on a circle |
 /// | category of two levels | 0 and 1, standardized |
 /// | category | a column per level, $s (1 - p_l)$ for level $l$ and $-s p_l$ otherwise, where $p_l$ is the frequency of the level |
 ///
@@ -66,6 +68,9 @@ enum FeatureEncoder {
     Number {
         /// Mean and standard deviation of the indicator of missing values.
         indicator: Option<(f64, f64)>,
+        /// The periods of a date.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        circles: Vec<Circle>,
     },
     /// A category of two levels, as a single column. Other categories are in the middle.
     Binary {
@@ -96,11 +101,12 @@ impl Encoder {
         };
         let mut features = vec![];
         if let Rows::Dense(x) = x
-            && (data.has_categories() || encoding.adds_indicators() && data.has_missing())
+            && (data.is_typed() || encoding.adds_indicators() && data.has_missing())
         {
             let fit = |j| FeatureEncoder::fit(x.column(j), data.feature_type(j), encoding);
             features = (0..data.d()).map(fit).collect();
-            if features.iter().all(|feature| *feature == FeatureEncoder::Number { indicator: None }) {
+            let plain = FeatureEncoder::Number { indicator: None, circles: vec![] };
+            if features.iter().all(|feature| *feature == plain) {
                 features.clear();
             }
         }
@@ -222,19 +228,24 @@ pub(crate) fn standardized_numbers(data: &Dataset) -> Result<Dataset> {
 impl FeatureEncoder {
     fn fit(values: ArrayView1<f64>, kind: FeatureType, encoding: Encoding) -> Self {
         match kind {
-            FeatureType::Number => Self::fit_number(values, encoding),
+            FeatureType::Number => Self::fit_number(values, Periods::default(), encoding),
+            FeatureType::Date(periods) => Self::fit_number(values, periods, encoding),
             FeatureType::Category { levels } => Self::fit_category(values, levels, encoding.standardize),
         }
     }
 
-    fn fit_number(values: ArrayView1<f64>, encoding: Encoding) -> Self {
+    fn fit_number(values: ArrayView1<f64>, periods: Periods, encoding: Encoding) -> Self {
         let n = values.len() as f64;
         let missing = values.iter().filter(|v| v.is_nan()).count() as f64 / n;
         // A feature that is always missing has a constant indicator.
         let indicator = encoding.adds_indicators() && missing > INDICATOR_FRACTION && missing < 1.0;
         let scaling =
             if encoding.standardize { (missing, (missing * (1.0 - missing)).sqrt()) } else { (0.0, 1.0) };
-        Self::Number { indicator: indicator.then_some(scaling) }
+        let circle = |period| Circle::fit(period, values.iter().copied(), encoding.standardize);
+        Self::Number {
+            indicator: indicator.then_some(scaling),
+            circles: periods.iter().map(circle).collect(),
+        }
     }
 
     fn fit_category(values: ArrayView1<f64>, levels: usize, standardize: bool) -> Self {
@@ -286,8 +297,9 @@ impl FeatureEncoder {
     fn is_sound(&self) -> bool {
         let scales = |scale: f64| scale.is_finite() && scale != 0.0;
         match self {
-            Self::Number { indicator } => {
+            Self::Number { indicator, circles } => {
                 indicator.is_none_or(|(shift, scale)| shift.is_finite() && scales(scale))
+                    && circles.iter().all(Circle::is_sound)
             }
             Self::Binary { levels, values } => {
                 values.iter().all(|(code, value)| *code <= levels.saturating_add(1) && value.is_finite())
@@ -305,7 +317,7 @@ impl FeatureEncoder {
 
     fn n_columns(&self) -> usize {
         match self {
-            Self::Number { indicator } => 1 + usize::from(indicator.is_some()),
+            Self::Number { indicator, circles } => 1 + usize::from(indicator.is_some()) + 2 * circles.len(),
             Self::Binary { .. } => 1,
             Self::Category { frequencies, .. } => frequencies.len(),
         }
@@ -314,10 +326,14 @@ impl FeatureEncoder {
     /// Writes the columns of the feature in one row, given its value and, for a number, its imputed and scaled value.
     fn write(&self, value: f64, number: f64, out: &mut [f64]) {
         match self {
-            Self::Number { indicator } => {
+            Self::Number { indicator, circles } => {
                 out[0] = number;
+                let (indicated, others) = out[1..].split_at_mut(usize::from(indicator.is_some()));
+                for (circle, columns) in circles.iter().zip(others.chunks_exact_mut(2)) {
+                    columns.copy_from_slice(&circle.columns(value));
+                }
                 if let Some((shift, scale)) = *indicator {
-                    out[1] = standardized(f64::from(u8::from(value.is_nan())), shift, scale);
+                    indicated[0] = standardized(f64::from(u8::from(value.is_nan())), shift, scale);
                 }
             }
             Self::Binary { levels, values: [first, second] } => {

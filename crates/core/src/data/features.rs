@@ -1,16 +1,19 @@
 //! What the columns of a data set hold: the type of each feature, and the columns that encode it.
 
+use super::periods::Periods;
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// The type of a feature. Ordered categories, dates and times are numbers here; booleans are categories.
+/// The type of a feature. Ordered categories, and dates and times without periods, are numbers here; booleans are categories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureType {
     /// A number.
     Number,
+    /// A date with periods, stored as days since 1970-01-01. Methods that do not use periods take it for a number.
+    Date(Periods),
     /// An unordered category, stored as a code: 0, 1, ... for the levels, and the number of levels for any other
     /// category.
     Category {

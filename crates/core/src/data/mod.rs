@@ -10,6 +10,7 @@ mod folds;
 mod impute;
 mod inspect;
 mod join;
+mod periods;
 mod prepare;
 #[cfg(feature = "io")]
 pub mod read;
@@ -35,6 +36,7 @@ pub use folds::{Fold, Splits, stratified_folds};
 pub use impute::{ImputeStrategy, Imputer};
 pub use inspect::{Account, Action, ColumnAccount, Range, Scalar};
 pub use join::join_labels;
+pub use periods::Periods;
 pub use prepare::{
     Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, read_target,
     target_type,

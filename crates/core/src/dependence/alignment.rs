@@ -34,7 +34,7 @@ pub fn alignment(data: &Dataset, columns: &[usize], ctx: &Context) -> Result<Arr
         let encoding = Encoding { impute: Some(ImputeStrategy::Median), standardize: false };
         let x = Encoder::fit(&feature, encoding)?.apply(feature.x())?;
         factors.push(match data.feature_type(j) {
-            FeatureType::Number => factor(x.column(0)),
+            FeatureType::Number | FeatureType::Date(_) => factor(x.column(0)),
             FeatureType::Category { .. } => centered(x.into_dense()),
         });
     }

@@ -27,7 +27,7 @@ impl FoldRows {
     /// Encodes the rows of a fold.
     pub fn new(data: &Dataset, fold: &Fold, split: usize, encoding: Encoding) -> Result<Self> {
         let typed = data.take_rows(&fold.train);
-        let is_typed = data.has_missing() || data.has_categories();
+        let is_typed = data.has_missing() || data.is_typed();
         // Fill values are not needed for complete numbers.
         let impute = encoding.impute.filter(|_| is_typed);
         let encoding = Encoding { impute, ..encoding };

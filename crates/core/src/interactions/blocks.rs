@@ -93,7 +93,7 @@ fn most_functions(data: &Dataset, limit: usize) -> usize {
     let most = |j: usize| match data.feature_type(j) {
         // One more level for categories that were not among the levels.
         FeatureType::Category { levels } => limit.min(levels),
-        FeatureType::Number => limit,
+        FeatureType::Number | FeatureType::Date(_) => limit,
     };
     (0..data.d()).map(most).sum()
 }

@@ -3,7 +3,7 @@
 //! A number becomes $\varphi_k(u) = \sqrt 2 \cos(\pi k u)$, $k = 1, 2, \ldots$, of its rank $u = (r - 1/2) / n$, where ties have
 //! their mean rank. Without ties and missing values these have mean 0, variance 1 and no correlation (they are the vectors of
 //! the discrete cosine transform). Otherwise they are centered and orthonormalized: a feature of $m$ distinct values has at
-//! most $m - 1$ functions. A category has the indicators of its most frequent levels, orthonormalized. Missing values have
+//! most $m - 1$ functions. Of a date with periods, the functions of the number come with those of sines and cosines. A category has the indicators of its most frequent levels, orthonormalized. Missing values have
 //! the value 0, the mean.
 
 use super::orthonormal::Orthonormal;
@@ -79,9 +79,14 @@ impl<'a> Columns<'a> {
             };
             columns.sort_by(|a, b| spread(a).total_cmp(&spread(b)));
         }
+        if let FeatureType::Date(periods) = self.data.feature_type(feature) {
+            for (coordinate, period) in [0, 1].iter().flat_map(|k| periods.iter().map(move |p| (*k, p))) {
+                columns.push(columns[0].iter().map(|&days| period.point(days)[coordinate]).collect());
+            }
+        }
         match self.data.feature_type(feature) {
             FeatureType::Category { levels } => indicators(&columns[0], levels, limit),
-            FeatureType::Number => {
+            FeatureType::Number | FeatureType::Date(_) => {
                 let orders: Vec<Vec<Entry>> = columns.iter().map(|column| sorted(column)).collect();
                 match orders.as_slice() {
                     [order] if is_regular(order, self.data.n()) => self.looked_up(order, limit),

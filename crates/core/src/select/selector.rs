@@ -55,7 +55,7 @@ pub trait Selector: Parameters {
     /// does not change what it measures.
     fn prepared<'a>(&self, data: &'a Dataset, encoding: Encoding) -> Result<Cow<'a, Dataset>> {
         let standardize = encoding.standardize && self.wants_scaling();
-        let is_encoded = !data.has_missing() && !data.has_categories();
+        let is_encoded = !data.has_missing() && !data.is_typed();
         Ok(match (is_encoded || self.supports_types(), standardize) {
             (true, false) => Cow::Borrowed(data),
             (true, true) => Cow::Owned(standardized_numbers(data)?),

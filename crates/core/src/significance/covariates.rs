@@ -64,12 +64,12 @@ impl Covariates {
         let data = data.take_columns(features);
         let limit = |j: usize| match data.feature_type(j) {
             FeatureType::Category { levels } => levels,
-            FeatureType::Number => N_FUNCTIONS,
+            FeatureType::Number | FeatureType::Date(_) => N_FUNCTIONS,
         };
         let columns = Columns::new(&data, (0..data.d()).map(limit).max().unwrap_or(0));
         let mut basis = Orthonormal::default();
         for j in 0..data.d() {
-            if data.feature_type(j) == FeatureType::Number {
+            if !data.feature_type(j).is_category() {
                 for power in columns.groups.columns(j).flat_map(|column| powers(columns.column(column))) {
                     basis.push(power);
                 }

@@ -59,7 +59,7 @@ pub fn near_copies(
     }
     let limit = |j: usize| match data.feature_type(j) {
         FeatureType::Category { levels } => levels.clamp(1, MAX_LEVELS),
-        FeatureType::Number => 1,
+        FeatureType::Number | FeatureType::Date(_) => 1,
     };
     let most = (0..data.d()).map(limit).max().unwrap_or(1);
     let (n, threads) = (data.n() as f64, rayon::current_num_threads());

@@ -153,7 +153,7 @@ impl<'a> FeatureVectors<'a> {
                 let column = self.columns.column(feature);
                 Side::factor(match self.data.feature_type(feature) {
                     FeatureType::Category { levels } => indicators(&column, levels),
-                    FeatureType::Number => gaussian_factor(&column),
+                    FeatureType::Number | FeatureType::Date(_) => gaussian_factor(&column),
                 })
             }
         };

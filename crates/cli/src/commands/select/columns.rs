@@ -3,6 +3,7 @@
 use super::path;
 use super::resampling::{self, Resampled};
 use super::selected::Selected;
+use super::test_set::TestSet;
 use crate::args::{ScaleArg, SelectArgs};
 use crate::commands::report::timed;
 use crate::console::Console;
@@ -30,6 +31,8 @@ pub fn fit(
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
     // Before the fit, which may take long: a target may be missing.
+    let read = |test: &String| TestSet::read(test, &args.table, loaded, ctx, console);
+    let test = args.test.as_ref().map(read).transpose()?;
     let tests = match args.pvalues {
         true => Some(FeatureTest::default().run(data, &[], ctx)?),
         false => None,
@@ -46,6 +49,9 @@ pub fn fit(
         error => Failure::of_count(error),
     })?;
     let copies = copies_of_selected(data, selection.selected(), ctx)?;
+    let encoding = loaded.encoding(args.scale == ScaleArg::Standard);
+    let score = |test: TestSet| test.scores(data, selection.selected(), encoding, ctx);
+    let test_scores = test.map(score).transpose()?;
     let significance = FeatureSignificance::new(&selection, tests);
     let mut fields = fields(&selection, data.names());
     if let Some(significance) = &significance {
@@ -57,6 +63,17 @@ pub fn fit(
         let (name, value) = found.record(data.names());
         fields[name] = value;
     }
+    if let Some(scores) = &test_scores {
+        fields["test"] = scores.record();
+    }
+    let mut text = text(
+        loaded,
+        &selection,
+        (method, resampled.as_ref()),
+        (significance.as_ref(), &copies),
+        console.is_verbose(),
+    );
+    text += &test_scores.map_or(String::new(), |scores| scores.text());
     Ok(Selected {
         n_selected: selection.n_selected,
         max_count: data.d(),
@@ -64,13 +81,7 @@ pub fn fit(
         settings: serde_json::to_value(method)?,
         cost,
         fields,
-        text: text(
-            loaded,
-            &selection,
-            (method, resampled.as_ref()),
-            (significance.as_ref(), &copies),
-            console.is_verbose(),
-        ),
+        text,
         model: loaded.model(None, Content::Selection(selection)),
     })
 }

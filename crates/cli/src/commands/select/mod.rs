@@ -1,11 +1,11 @@
 //! `kernsift select`: selects features, or directions of kernel space.
 
-mod accuracy;
 mod columns;
 mod path;
 mod resampling;
 mod selected;
 mod space;
+mod test_set;
 
 use super::options::{no_such_method, refuse};
 use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
@@ -59,16 +59,15 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 /// Returns an error for options without effect.
 fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), Failure> {
     let has_path = matches!(method, Method::Columns(selector) if selector.has_path());
-    let has_test = matches!(method, Method::Space(_));
+    let is_space = matches!(method, Method::Space(_));
     resampling::check_options(args)?;
     refuse(
         name,
         &[
-            ("--test", args.test.is_some() && !has_test),
             ("--path", args.path.is_some() && !has_path),
-            ("--pvalues", args.pvalues && has_test),
-            ("--stability", args.stability && has_test),
-            ("--fdr", args.fdr.is_some() && has_test),
+            ("--pvalues", args.pvalues && is_space),
+            ("--stability", args.stability && is_space),
+            ("--fdr", args.fdr.is_some() && is_space),
         ],
     )?;
     match args.folds.is_some() && args.output.report.is_none() {

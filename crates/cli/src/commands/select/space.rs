@@ -1,7 +1,7 @@
 //! Selection of directions of kernel space.
 
-use super::accuracy::{Accuracy, TestRows};
 use super::selected::Selected;
+use super::test_set::{Accuracy, TestSet};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::commands::options::encoded;
 use crate::commands::report::timed;
@@ -22,13 +22,13 @@ pub fn fit(
     ctx: &Context,
     console: &Console,
 ) -> Result<Selected, Failure> {
-    let read = |test: &String| TestRows::read(test, &args.table, loaded, ctx, console);
+    let read = |test: &String| TestSet::read(test, &args.table, loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
     let (data, encoder) = encoded(loaded, args.scale, console)?;
     let (fitted, cost) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));
     let (space, used) = fitted.map_err(Failure::of_count)?;
     let model = loaded.model(Some(encoder), Content::Space(space.clone()));
-    let accuracy = test.map(|test| test.evaluate(&model, ctx)).transpose()?;
+    let accuracy = test.map(|test| test.accuracy(&model, ctx)).transpose()?;
     Ok(Selected {
         n_selected: space.selection().n_selected,
         // The training rows of a fold have fewer directions.

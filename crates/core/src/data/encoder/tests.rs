@@ -164,3 +164,26 @@ fn constant_and_empty_features_stay_finite() {
     let data = encoded(&typed(x, &types), Encoding::default());
     assert!(data.x().to_dense().iter().all(|v| v.abs() < 1e-15), "{:?}", data.x());
 }
+
+#[test]
+fn a_period_of_a_date_is_a_point_on_a_circle() {
+    let types = [FeatureType::Date("hour".to_owned().try_into().unwrap()), FeatureType::Number];
+    let data = typed(array![[0.0, 1.0], [0.25, 2.0], [1.5, 4.0], [NAN, 8.0]], &types);
+    assert!(data.is_typed() && !data.has_categories() && data.need_numbers("m").is_ok());
+    let unscaled = Encoding { standardize: false, ..Encoding::default() };
+    let found = encoded(&data, unscaled);
+    assert_eq!(found.groups(), Groups::of_sizes([4, 1]));
+    let third = 1.0 / 3.0;
+    let expected = array![
+        [0.0, 0.0, 0.0, 1.0, 1.0],
+        [0.25, 0.0, 1.0, 0.0, 2.0],
+        [1.5, 0.0, 0.0, -1.0, 4.0],
+        // The median, the indicator, and the mean of the points.
+        [0.25, 1.0, third, 0.0, 8.0]
+    ];
+    // Sines and cosines of multiples of a right angle.
+    assert!((&found.x().to_dense() - &expected).iter().all(|v| v.abs() < 1e-15));
+    let scaled = encoded(&data.take_columns(&[0]), Encoding::default());
+    assert_eq!(scaled.x().to_dense().row(3).slice(ndarray::s![2..]), array![0.0, 0.0]);
+    assert!(data.take_columns(&[1]).need_numbers("m").is_ok() && !data.take_columns(&[1]).is_typed());
+}

@@ -54,6 +54,17 @@ pub struct ColumnAccount {
     pub levels: Vec<(String, usize)>,
 }
 
+impl ColumnAccount {
+    /// What is done with it, and why.
+    pub fn used_as(&self) -> String {
+        match (&self.reason, self.action) {
+            (None, action) => action.name().to_owned(),
+            (Some(reason), Action::Target) => format!("target, {reason}"),
+            (Some(reason), _) => format!("not used: {reason}"),
+        }
+    }
+}
+
 /// What is done with a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

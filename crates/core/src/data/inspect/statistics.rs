@@ -117,7 +117,7 @@ fn range(sorted: &[f64], kind: &ColumnType) -> Option<Range> {
         return None;
     }
     let middle = (sorted.len() - 1) / 2;
-    if *kind == ColumnType::Date {
+    if matches!(kind, ColumnType::Date(_)) {
         let is_time = min >= 0.0 && max < 1.0;
         let [min, median, max] =
             [min, sorted[middle], max].map(|days| Scalar::Date(date_text(days, is_time)));

@@ -77,7 +77,7 @@ impl Recipe {
     pub fn levels(&self, feature: usize) -> Vec<&str> {
         let parsing = &self.columns[feature].parsing;
         match parsing.feature_type() {
-            FeatureType::Number => vec![],
+            FeatureType::Number | FeatureType::Date(_) => vec![],
             FeatureType::Category { levels } => (0..levels).filter_map(|code| parsing.level(code)).collect(),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::options::{TargetChoice, TargetType};
 use super::patterns::Choice;
+use crate::data::periods::Periods;
 use crate::data::table::{Column, Table, Values};
 use crate::data::target::{Classes, Target};
 use crate::data::types::{ColumnType, Decimal, Parsing, by_value, infer, of_type};
@@ -80,7 +81,7 @@ fn target_type_with(column: &Column, rows: &[usize], decimal: Option<Decimal>) -
         |text: &String| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
     let is_code = matches!(&column.values, Values::Text { levels, .. } if levels.iter().any(is_name));
     let is_class = match inferred.kind {
-        ColumnType::Date => false,
+        ColumnType::Date(_) => false,
         ColumnType::Number if !is_code => match inferred.parsing.read(column) {
             Ok(parsed) => few_integers(&parsed.values, rows),
             Err(_) => true,
@@ -104,7 +105,7 @@ fn few_integers(values: &[f64], rows: &[usize]) -> bool {
         }
     }
     let (Some(&low), Some(&high)) = (distinct.first(), distinct.last()) else { return true };
-    let is_numbered = (low == 0 || low == 1) && high - low + 1 == distinct.len() as i64;
+    let is_numbered = (low == 0 || low == 1) && high - low == distinct.len() as i64 - 1;
     (distinct.len() <= MAX_CLASSES && 2 * distinct.len() <= n)
         || is_numbered && MIN_NUMBERED_ROWS * distinct.len() <= n
 }
@@ -120,7 +121,7 @@ impl Reading<'_> {
     /// Whether the target is classes, by its values in these rows.
     pub(super) fn is_class(&self, column: &Column, rows: &[usize]) -> bool {
         let by_kind = self.kind.map(|kind| match kind {
-            ColumnType::Number | ColumnType::Date => TargetType::Continuous,
+            ColumnType::Number | ColumnType::Date(_) => TargetType::Continuous,
             _ => TargetType::Classes,
         });
         let decided = match (self.target_type, by_kind) {
@@ -136,10 +137,11 @@ impl Reading<'_> {
         if self.is_class(column, rows) {
             return Ok(None);
         }
-        let is_date = matches!(column.values, Values::Date(_)) || self.kind == Some(&ColumnType::Date);
+        let is_date =
+            matches!(column.values, Values::Date(_)) || matches!(self.kind, Some(ColumnType::Date(_)));
         let kind = match infer(column, self.decimal).kind {
-            ColumnType::Date => ColumnType::Date,
-            _ if is_date => ColumnType::Date,
+            date @ ColumnType::Date(_) => date,
+            _ if is_date => ColumnType::Date(Periods::default()),
             _ => ColumnType::Number,
         };
         Ok(Some(of_type(column, &kind, self.decimal)?.parsing))

@@ -5,6 +5,7 @@ use super::kind::ColumnType;
 use super::number::{Decimal, NumberFormat, is_name, unit_of};
 use super::order::{by_value, natural};
 use super::parsing::{Parsing, boolean};
+use crate::data::periods::Periods;
 use crate::data::table::{Column, MISSING, Values};
 use crate::error::{Error, Result, shorten};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -90,7 +91,9 @@ pub(crate) fn infer(column: &Column, decimal: Option<Decimal>) -> Inferred {
     let (codes, levels) = match &column.values {
         Values::Numeric(values) => return infinities_missing(column, values),
         Values::Unsupported { .. } => return plain(ColumnType::Text, Parsing::Category { levels: vec![] }),
-        Values::Date(_) => return plain(ColumnType::Date, date(DateFormat::default(), &[])),
+        Values::Date(_) => {
+            return plain(ColumnType::Date(Periods::default()), date(DateFormat::default(), &[]));
+        }
         Values::Text { codes, levels } => (codes, levels),
     };
     let levels = Levels::of(codes, levels);
@@ -125,7 +128,8 @@ fn plain(kind: ColumnType, parsing: Parsing) -> Inferred {
 }
 
 fn date(format: DateFormat, missing: &[&str]) -> Parsing {
-    Parsing::Date { format, missing: missing.iter().map(|&m| m.to_owned()).collect() }
+    let missing = missing.iter().map(|&m| m.to_owned()).collect();
+    Parsing::Date { format, missing, periods: Periods::default() }
 }
 
 fn sorted(texts: &[&str]) -> Vec<String> {
@@ -274,7 +278,7 @@ fn dates(column: &Column, levels: &Levels) -> Option<Inferred> {
             shorten(example)
         ));
     }
-    Some(Inferred { warnings, ..plain(ColumnType::Date, date(format, &strays)) })
+    Some(Inferred { warnings, ..plain(ColumnType::Date(Periods::default()), date(format, &strays)) })
 }
 
 /// A warning about text between numbers or dates, which becomes missing.
@@ -313,12 +317,15 @@ pub(crate) fn of_type(column: &Column, kind: &ColumnType, decimal: Option<Decima
             };
             Inferred { parsing, ..found }
         }
-        ColumnType::Date => {
+        ColumnType::Date(chosen) => {
             let found = inferred();
-            let parsing = match found.kind {
-                ColumnType::Date => found.parsing,
+            let mut parsing = match found.kind {
+                ColumnType::Date(_) => found.parsing,
                 _ => date(DateFormat::default(), &[]),
             };
+            if let Parsing::Date { periods, .. } = &mut parsing {
+                *periods = *chosen;
+            }
             Inferred { parsing, ..found }
         }
         ColumnType::Boolean => {

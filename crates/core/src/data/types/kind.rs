@@ -1,12 +1,13 @@
 //! The type of a column.
 
+use crate::data::periods::Periods;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The type of a column. As text: `number`, `category`, `ordered`, `ordered:small<medium<large`, `boolean`, `date`, `text`
-/// or `id`.
+/// The type of a column. As text: `number`, `category`, `ordered`, `ordered:small<medium<large`, `boolean`, `date`,
+/// `date+month+weekday+hour`, `text` or `id`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum ColumnType {
@@ -18,8 +19,8 @@ pub enum ColumnType {
     Ordered(Vec<String>),
     /// Two values that mean yes and no.
     Boolean,
-    /// A date, a time or both.
-    Date,
+    /// A date, a time or both, and periods to encode besides.
+    Date(Periods),
     /// Free text, which is not used.
     Text,
     /// An identifier of rows, which is not used.
@@ -37,7 +38,7 @@ impl ColumnType {
             Self::Category => "category",
             Self::Ordered(_) => "ordered",
             Self::Boolean => "boolean",
-            Self::Date => "date",
+            Self::Date(_) => "date",
             Self::Text => "text",
             Self::Id => "id",
         }
@@ -49,6 +50,7 @@ impl fmt::Display for ColumnType {
         f.write_str(self.name())?;
         match self {
             Self::Ordered(levels) if !levels.is_empty() => write!(f, ":{}", levels.join("<")),
+            Self::Date(periods) if !periods.is_empty() => write!(f, "+{}", periods.names()),
             _ => Ok(()),
         }
     }
@@ -63,14 +65,15 @@ impl FromStr for ColumnType {
             "category" => Self::Category,
             "ordered" => Self::Ordered(vec![]),
             "boolean" => Self::Boolean,
-            "date" => Self::Date,
+            "date" => Self::Date(Periods::default()),
             "text" => Self::Text,
             "id" => Self::Id,
-            _ => match text.strip_prefix("ordered:") {
-                Some(levels) => {
+            _ => match (text.strip_prefix("ordered:"), text.strip_prefix("date+")) {
+                (Some(levels), _) => {
                     Self::Ordered(levels.split('<').map(|level| level.trim().to_owned()).collect())
                 }
-                None => return Err(Error::unknown_name("type", text, Self::NAMES.into_iter())),
+                (_, Some(periods)) => Self::Date(Periods::parse(periods)?),
+                _ => return Err(Error::unknown_name("type", text, Self::NAMES.into_iter())),
             },
         })
     }

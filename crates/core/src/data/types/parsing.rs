@@ -4,6 +4,7 @@ use super::dates::DateFormat;
 use super::kind::ColumnType;
 use super::number::{Decimal, NumberFormat};
 use crate::data::features::FeatureType;
+use crate::data::periods::Periods;
 use crate::data::table::{Column, MISSING, Values};
 use crate::error::{Error, Result, shorten};
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,12 @@ pub(crate) enum Parsing {
     /// Numbers; these texts are missing values.
     Number { format: NumberFormat, missing: Vec<String> },
     /// Days since 1970-01-01; these texts are missing values.
-    Date { format: DateFormat, missing: Vec<String> },
+    Date {
+        format: DateFormat,
+        missing: Vec<String>,
+        #[serde(default)]
+        periods: Periods,
+    },
     /// 0 for no and 1 for yes.
     Boolean,
     /// The index of the level.
@@ -58,7 +64,7 @@ impl Parsing {
     pub(crate) fn column_type(&self) -> ColumnType {
         match self {
             Self::Number { .. } => ColumnType::Number,
-            Self::Date { .. } => ColumnType::Date,
+            Self::Date { periods, .. } => ColumnType::Date(*periods),
             Self::Boolean => ColumnType::Boolean,
             Self::Category { .. } => ColumnType::Category,
             Self::Ordered { levels } => ColumnType::Ordered(levels.clone()),
@@ -68,6 +74,7 @@ impl Parsing {
     /// The type of the feature.
     pub(crate) fn feature_type(&self) -> FeatureType {
         match self {
+            Self::Date { periods, .. } if !periods.is_empty() => FeatureType::Date(*periods),
             Self::Number { .. } | Self::Date { .. } | Self::Ordered { .. } => FeatureType::Number,
             Self::Boolean => FeatureType::Category { levels: 2 },
             Self::Category { levels } => FeatureType::Category { levels: levels.len() },
@@ -143,7 +150,7 @@ impl Parsing {
     fn n_levels(&self) -> usize {
         match self.feature_type() {
             FeatureType::Category { levels } => levels,
-            FeatureType::Number => 0,
+            FeatureType::Number | FeatureType::Date(_) => 0,
         }
     }
 
