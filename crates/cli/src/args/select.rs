@@ -1,6 +1,6 @@
 //! Arguments of `kernsift select`.
 
-use super::shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs};
+use super::shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs};
 use super::values::feature_count;
 use clap::Args;
 use std::path::PathBuf;
@@ -36,6 +36,9 @@ pub struct SelectArgs {
     /// Whether to standardize features first
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
+    /// What the cross-validation of the method and of the report respects.
+    #[command(flatten)]
+    pub split_by: SplitByArgs,
     /// Kernel-space methods: measure the accuracy on this test set
     #[arg(long, value_name = "DATA")]
     pub test: Option<String>,
