@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,31 +16,53 @@ from kernsift._native_data import FloatArray
 from kernsift._parameters import Docs, documented
 from kernsift._selected import MAX_NAME_LENGTH
 
-#: Scores: label, and whether smaller is better.
+
+class Score(NamedTuple):
+    """A score of the library."""
+
+    label: str
+    is_fraction: bool = True
+    is_for_numbers: bool = False
+
+
 SCORES = {
-    "error": ("error", True),
-    "balanced-accuracy": ("balanced accuracy", False),
-    "auc": ("area under the curve", False),
-    "r2": ("explained variance", False),
+    "error": Score("error"),
+    "balanced-error": Score("balanced error"),
+    "balanced-accuracy": Score("balanced accuracy"),
+    "auc": Score("area under the curve"),
+    "log-loss": Score("log loss", is_fraction=False),
+    "f1": Score("F1 score"),
+    "r2": Score("explained variance", is_for_numbers=True),
+    "rmse": Score("root mean squared error", is_fraction=False, is_for_numbers=True),
+    "mae": Score("mean absolute error", is_fraction=False, is_for_numbers=True),
 }
 SCORING_DOCS: Docs = {
     "scoring": (
-        '{"error", "balanced-accuracy", "auc", "r2"} or None',
-        "The score; None is :attr:`scoring`.",
+        "str or None",
+        "The score, by name; None is :attr:`scoring`.",
     ),
 }
 #: Significance level of the mark for scores worse than the best.
 LEVEL = 0.05
+#: The factor of fractions.
+PERCENT = 100
 #: The label of all features together.
 ALL_FEATURES = "all-features"
 
 
-def checked_scoring(scoring: str | None, numbers: bool) -> str:
+def score_of(name: str) -> Score:
+    """The score of a name; others than those of the library are scorers."""
+    return SCORES.get(name, Score(name, is_fraction=False))
+
+
+def checked_scoring(scoring: str | None, numbers: bool, scorers: Sequence[str] = ()) -> str:
     """The name of a score; None is the default for the target."""
     if scoring is None:
         return "r2" if numbers else "error"
+    if scoring in scorers:
+        return scoring
     name = scoring.replace("_", "-")
-    fitting = ["r2"] if numbers else [known for known in SCORES if known != "r2"]
+    fitting = [known for known, score in SCORES.items() if score.is_for_numbers == numbers] + list(scorers)
     if name not in fitting:
         what = "a continuous target" if numbers else "class labels"
         raise ValueError(f"scoring must be {' or '.join(map(repr, fitting))} for {what}, got {scoring!r}.")
@@ -64,12 +86,15 @@ class CompareResult:
         Data, seed, evaluator, and as "folds" the test indices of every split.
     records : list of dict
         One per method, split and number of features: "method", "repeat", "fold", "k", the scores ("error",
-        "balanced_accuracy", "auc" or "r2"), the hyperparameters of the evaluator, and the selected features,
-        best first. All features together are the method "all-features".
+        "balanced_accuracy", "auc", "log_loss" and "f1", or "r2", "rmse" and "mae"; others by name in
+        "scorers"), the hyperparameters of the evaluator, and the selected features, best first. All features
+        together are the method "all-features".
     costs : list of dict
         Seconds and memory per method and split.
     summary : dict
-        Means, standard deviations and p-values as in :meth:`table`, with mean costs and failures.
+        Means, standard deviations and p-values as in :meth:`table`, with mean costs and failures. "simplest"
+        is the choice by the one-standard-error rule: the fewest features with a mean score within one
+        standard error of the best.
 
     Examples
     --------
@@ -112,6 +137,10 @@ class CompareResult:
         self.costs: list[dict[str, Any]] = [
             cost for cost in map(json.loads, filter(None, costs.split("\n"))) if cost["method"] in shown
         ]
+        #: Names of scorers in the records.
+        self._scorers = sorted({name for record in self.records for name in record.get("scorers", ())})
+        numbers = (name for name, score in SCORES.items() if score.is_for_numbers)
+        self._is_regression = any(name in record for record in self.records for name in numbers)
         self.summary = self._summary(scoring)
 
     @documented(SCORING_DOCS)
@@ -122,10 +151,10 @@ class CompareResult:
         ----------
         {scoring}
         values : {"text", "mean", "sd", "p"}, default="text"
-            "text": mean ± standard deviation over splits in %, with * for the best of a column and - for
-            scores that are worse (p < 0.05). "mean", "sd" and "p" are numbers, not in %; "p" is the p-value
-            of the corrected paired test (Nadeau and Bengio, 2003) against the best of the column, NaN for the
-            best.
+            "text": mean ± standard deviation over splits, fractions in %, with * for the best of a column and
+            - for scores that are worse (p < 0.05). "mean", "sd" and "p" are numbers, not in %; "p" is the
+            p-value of the corrected paired test (Nadeau and Bengio, 2003) against the best of the column, NaN
+            for the best.
 
         Returns
         -------
@@ -139,13 +168,14 @@ class CompareResult:
         except ImportError as error:
             raise ImportError("table() needs pandas; `summary` has the same numbers.") from error
         summary = self._summary(scoring)
+        unit = _unit(summary)
         empty: Any = "" if values == "text" else np.nan
 
         def cell(found: dict[str, Any] | None) -> Any:
             if found is None:
                 return empty
             if values == "text":
-                return _marked(found)
+                return _marked(found, unit)
             return np.nan if found[values] is None else found[values]
 
         rows = [[cell(found) for found in method["cells"]] for method in summary["methods"]]
@@ -172,13 +202,14 @@ class CompareResult:
         ax = axes(ax, who="plot()")
         summary = self._summary(scoring)
         show_std = len(self.methods) <= 5 if show_std is None else show_std
+        unit = _unit(summary)
         for place, method in enumerate(summary["methods"]):
-            _draw(ax, place, method, self.n_features, show_std)
+            _draw(ax, place, method, self.n_features, (show_std, unit))
         if summary["all_features"] is not None:
             label = f"all {self.run['fingerprint']['columns']} features"
-            ax.axhline(100 * summary["all_features"]["mean"], color="0.5", linestyle="--", label=label)
+            ax.axhline(unit * summary["all_features"]["mean"], color="0.5", linestyle="--", label=label)
         ax.set_xlabel("number of features")
-        ax.set_ylabel(f"{SCORES[summary['measure']][0]}, %")
+        ax.set_ylabel(score_of(summary["measure"]).label + (", %" if unit == PERCENT else ""))
         if len(self.n_features) <= 15:
             ax.set_xticks(self.n_features)
         return finished(ax)
@@ -210,23 +241,24 @@ class CompareResult:
     def _summary(self, scoring: str | None) -> dict[str, Any]:
         if scoring is None:
             scoring = self.scoring
-        scoring = checked_scoring(scoring, self.scoring == "r2")
+        scoring = checked_scoring(scoring, self._is_regression, self._scorers)
         made: dict[str, Any] = json.loads(
             _native.summarize(self._text, self._costs, self.methods, self.n_features, scoring)
         )
         return made
 
     def _about(self) -> str:
-        seen = self.run["fingerprint"]
+        seen, score = self.run["fingerprint"], score_of(self.scoring)
         return (
-            f"{SCORES[self.scoring][0]} in % of {self.run['evaluator']['name']}, "
+            f"{score.label}{' in %' if score.is_fraction else ''} of {self.run['evaluator']['name']}, "
             f"{len(self.run['folds'])} splits of {seen['rows']} samples and {seen['columns']} features"
         )
 
     def __repr__(self) -> str:
         heads = ["features", *map(str, self.n_features)]
+        unit = _unit(self.summary)
         rows = [
-            [method["label"], *("" if c is None else _marked(c) for c in method["cells"])]
+            [method["label"], *("" if c is None else _marked(c, unit) for c in method["cells"])]
             for method in self.summary["methods"]
         ]
         # Numbers are aligned without the marks.
@@ -240,49 +272,65 @@ class CompareResult:
             )
         lines.append("* best of the column; - worse than the best (paired test, p < 0.05)")
         if self.summary["all_features"] is not None:
-            lines.append(f"all features: {_plain(self.summary['all_features'])}")
+            lines.append(f"all features: {_plain(self.summary['all_features'], unit)}")
+        simplest = self.summary["simplest"]
+        if simplest is not None:
+            lines.append(
+                f"fewest features within one standard error of the best: {simplest['n_features']} by "
+                f"{simplest['label']}, {_plain(simplest['cell'], unit)}"
+            )
         failed = [m for m in self.summary["methods"] if m["failed"]]
         lines += [f"{m['label']}: {m['failed']} results failed: {m['failure']}" for m in failed]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        unit = _unit(self.summary)
         rows = [
-            [escaped(method["label"]), *(_html_cell(found) for found in method["cells"])]
+            [escaped(method["label"]), *(_html_cell(found, unit) for found in method["cells"])]
             for method in self.summary["methods"]
         ]
         notes = "* best of the column; - worse than the best (paired test, p &lt; 0.05)"
         if self.summary["all_features"] is not None:
-            notes += f"; all features: {_plain(self.summary['all_features'])}"
+            notes += f"; all features: {_plain(self.summary['all_features'], unit)}"
         return (
             table(rows, ["features", *map(str, self.n_features)], escaped(self._about())) + f"<p>{notes}</p>"
         )
 
 
-def _plain(cell: Mapping[str, Any]) -> str:
+def _unit(summary: Mapping[str, Any]) -> int:
+    """The factor of shown scores: fractions are in percent."""
+    return PERCENT if score_of(summary["measure"]).is_fraction else 1
+
+
+def _plain(cell: Mapping[str, Any], unit: int) -> str:
     some = "" if cell["splits"] == cell["of"] else f" ({cell['splits']}/{cell['of']})"
-    return f"{100 * cell['mean']:.1f} ± {100 * cell['sd']:.1f}{some}"
+    digits = ".1f" if unit == PERCENT else ".4g"
+    return f"{unit * cell['mean']:{digits}} ± {unit * cell['sd']:{digits}}{some}"
 
 
-def _marked(cell: Mapping[str, Any]) -> str:
+def _marked(cell: Mapping[str, Any], unit: int) -> str:
     if cell["best"]:
-        return _plain(cell) + "*"
+        return _plain(cell, unit) + "*"
     worse = cell["p"] is not None and cell["p"] < LEVEL
-    return _plain(cell) + ("-" if worse else "")
+    return _plain(cell, unit) + ("-" if worse else "")
 
 
-def _html_cell(cell: Mapping[str, Any] | None) -> str:
+def _html_cell(cell: Mapping[str, Any] | None, unit: int) -> str:
     if cell is None:
         return ""
-    text = _marked(cell)
+    text = _marked(cell, unit)
     return f"<strong>{text}</strong>" if cell["best"] else text
 
 
-def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int], show_std: bool) -> None:
+def _draw(
+    ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int], shown: tuple[bool, int]
+) -> None:
     """Draws the line of one method with its color, marker and dashes."""
     cells = method["cells"]
+    show_std, unit = shown
 
     def values(name: str) -> FloatArray:
-        return np.array([np.nan if c is None else 100 * c[name] for c in cells])
+        return np.array([np.nan if c is None else unit * c[name] for c in cells])
 
     ax.errorbar(
         counts,

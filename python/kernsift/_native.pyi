@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
-from kernsift._native_data import Check, Classes, FloatArray, IntArray, NativeRows, Settings, Target
+from kernsift._native_data import Check, Classes, FloatArray, IntArray, NativeRows, Rule, Settings, Target
 
 __version__: str
 
@@ -133,6 +133,7 @@ def select(
     y: Target | None,
     n_features: str,
     standardize: bool,
+    rule: Rule | None,
     settings: Settings,
 ) -> dict[str, Any]: ...
 
@@ -200,9 +201,39 @@ def compare(
     names: list[str],
     y: Classes | FloatArray,
     splits: list[tuple[IntArray, IntArray]] | None,
+    groups: IntArray | None,
     record: str | os.PathLike[str] | None,
     settings: Settings,
 ) -> tuple[str, str, list[str]]: ...
+def classification_scores(
+    truth: list[int], predicted: list[int], class_scores: FloatArray, probabilities: FloatArray | None
+) -> str: ...
+def regression_scores(truth: list[float], predicted: list[float]) -> str: ...
+
+@final
+class Comparison:
+    def __new__(
+        cls,
+        plan: str,
+        x: NativeRows,
+        names: list[str],
+        y: Classes | FloatArray,
+        splits: list[tuple[IntArray, IntArray]] | None,
+        groups: IntArray | None,
+        record: str | os.PathLike[str] | None,
+        settings: Settings,
+    ) -> Comparison: ...
+    @property
+    def labels(self) -> list[str]: ...
+    @property
+    def n_tasks(self) -> int: ...
+    def task(self, task: int) -> tuple[str, IntArray, IntArray]: ...
+    def select(
+        self, task: int, settings: Settings
+    ) -> tuple[list[tuple[str, tuple[FloatArray, FloatArray, list[str]] | None]], str]: ...
+    def add(self, records: list[str], cost: str) -> None: ...
+    def finish(self) -> tuple[str, str]: ...
+
 def summarize(record: str, costs: str, labels: list[str], counts: list[int], measure: str) -> str: ...
 def compare_page(
     record: str, costs: str, labels: list[str], counts: list[int], measure: str, title: str, code: str

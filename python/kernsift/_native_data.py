@@ -37,6 +37,8 @@ IntArray = npt.NDArray[np.int64]
 Classes = tuple[IntArray, list[str]]
 #: Classes, or a continuous target.
 Target = Classes | FloatArray
+#: What splits of samples respect: the group of each, or splits.
+Rule = IntArray | list[tuple[IntArray, IntArray]]
 #: Result of cross-validation: record, costs, numbers of features, measure; or why there is none.
 Check = str | tuple[str, str, list[int], str]
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.

@@ -17,6 +17,7 @@ from kernsift._frames import PreparedRows, as_frame, frame_names
 from kernsift._html import Summary, selection_summary
 from kernsift._native_data import (
     FloatArray,
+    Rule,
     Target,
     checked_classes,
     checked_rows,
@@ -93,7 +94,11 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
         -------
         {self}
         """
+        return self._fit(X, y, None)
+
+    def _fit(self, X: Any, y: Any, groups: Any) -> Self:
         X, target = self._checked(X, y)
+        rule = self._split_rule(X, y, groups)
         with report_progress(self, X):
             answer = _native.select(
                 method_json(self._method, self._own_parameters()),
@@ -101,6 +106,7 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
                 target,
                 self._feature_count(X.shape[1]),
                 bool(self.standardize),
+                rule,
                 self._fit_settings(),
             )
         self._store_details(answer, X)
@@ -121,6 +127,10 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
             self.path_ = Bunch(**answer["path"])
         self._store_outcome(answer)
         return self
+
+    def _split_rule(self, X: Any, y: Any, groups: Any) -> Rule | None:
+        """What splits of the samples respect."""
+        return None
 
     def _store_details(self, answer: dict[str, Any], X: Any) -> None:
         """Stores what only this method has."""

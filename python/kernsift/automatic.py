@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,11 @@ from sklearn.utils import Bunch
 
 from kernsift import _native
 from kernsift._frames import PreparedRows
-from kernsift._native_data import FloatArray
+from kernsift._native_data import FloatArray, Rule
 from kernsift._parameters import Docs
 from kernsift._selector import BaseTargetSelector
+from kernsift._sklearn import Interval, _fit_context
+from kernsift._splits import read_groups, read_splits
 
 
 class AutoSelector(BaseTargetSelector):
@@ -67,6 +70,10 @@ class AutoSelector(BaseTargetSelector):
     )
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None chooses the number by cross-validation, and may select nothing.",
+        "cv": "Or a splitter of scikit-learn, which gets the groups, or pairs of training and test indices.",
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "cv": [Interval(Integral, 2, 10, closed="both"), "cv_object"],
     }
     _docs: ClassVar[Docs] = {
         "n_features_": ("int", "Number of selected features."),
@@ -123,7 +130,7 @@ class AutoSelector(BaseTargetSelector):
         self,
         n_features_to_select: int | float | None = None,
         *,
-        cv: int = 5,
+        cv: Any = 5,
         time_budget: float | None = None,
         target_type: str = "auto",
         random_state: Any = None,
@@ -137,6 +144,43 @@ class AutoSelector(BaseTargetSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Rank the features and select some.
+
+        Parameters
+        ----------
+        {X_train}
+        y : array-like of shape (n_samples,)
+            Class labels or a continuous target.
+        groups : array-like of shape (n_samples,), default=None
+            Samples of one group, such as a patient, are kept together in all folds. A pipeline or search
+            passes them if they are requested: ``set_fit_request(groups=True)``.
+
+        Returns
+        -------
+        {self}
+        """
+        return self._fit(X, y, groups)
+
+    def _split_rule(self, X: Any, y: Any, groups: Any) -> Rule | None:
+        groups = read_groups(groups, X.shape[0])
+        splits = read_splits(self.cv, np.zeros((X.shape[0], 1)), y, groups)
+        return groups if splits is None else splits
+
+    def _own_parameters(self) -> dict[str, Any]:
+        if isinstance(self.cv, Integral):
+            return super()._own_parameters()
+        # Splits are given apart from the parameters.
+        return {"cv": 5, "time_budget": None if self.time_budget is None else float(self.time_budget)}
+
+    def _candidate_form(self) -> dict[str, Any]:
+        if not isinstance(self.cv, Integral):
+            raise ValueError(
+                "compare cannot record a splitter as cv of AutoSelector; use an int, and groups."
+            )
+        return super()._candidate_form()
 
     def _store_details(self, answer: dict[str, Any], X: Any) -> None:
         self._automatic: str = answer["automatic"]

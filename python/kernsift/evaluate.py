@@ -15,12 +15,24 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, SHARED_CONSTRAINTS, Estimator
-from kernsift._compare_result import CompareResult, checked_scoring
+from kernsift._compare_result import SCORES, CompareResult, checked_scoring
+from kernsift._external import (
+    Scoring,
+    Work,
+    check_evaluator,
+    check_method,
+    description,
+    external,
+    is_estimator,
+    labels_of,
+    read_scoring,
+    with_seeds,
+)
+from kernsift._external import run as evaluate_all
 from kernsift._frames import Columns, array_cells, as_frame, frame_names, prepare
 from kernsift._native_data import (
     Classes,
     FloatArray,
-    IntArray,
     NamedRows,
     Settings,
     check_complete_target,
@@ -30,7 +42,15 @@ from kernsift._native_data import (
     to_json,
 )
 from kernsift._parameters import COLUMN_CONSTRAINTS, documented
-from kernsift._sklearn import Interval, InvalidParameterError, StrOptions, _get_feature_names, validate_params
+from kernsift._sklearn import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    _get_feature_names,
+    validate_params,
+)
+from kernsift._splits import read_groups, read_splits, read_splits_of_rows, take_groups
 
 __all__ = ["CompareResult", "compare"]
 
@@ -39,12 +59,14 @@ __all__ = ["CompareResult", "compare"]
     {
         "X": ["array-like", "sparse matrix"],
         "y": ["array-like", str],
-        "methods": [str, "array-like", dict, Estimator],
+        "methods": [str, "array-like", dict, HasMethods(["fit", "get_params"]), None],
         "n_features": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
         "repeats": [Interval(Integral, 1, None, closed="left")],
-        "evaluator": [str, dict, None],
-        "scoring": [str, None],
+        "evaluator": [str, dict, HasMethods(["fit", "predict"]), None],
+        "scoring": [str, callable, list, tuple, set, dict, None],
+        "groups": ["array-like", str, None],
+        "stratify": ["boolean"],
         "target_type": SHARED_CONSTRAINTS["target_type"],
         "standardize": ["boolean"],
         "missing": [StrOptions({"auto", "error", "mean", "median"})],
@@ -52,6 +74,7 @@ __all__ = ["CompareResult", "compare"]
         "baseline": ["boolean"],
         "name": [str],
         "record": [str, os.PathLike, None],
+        "time_budget": [Interval(Real, 0, None, closed="neither"), None],
         **RUN_CONSTRAINTS,
     },
     prefer_skip_nested_validation=True,
@@ -60,13 +83,15 @@ __all__ = ["CompareResult", "compare"]
 def compare(
     X: Any,
     y: Any,
-    methods: Any = "all",
+    methods: Any = None,
     n_features: Any = None,
     cv: Any = 5,
     *,
     repeats: int = 1,
-    evaluator: str | Mapping[str, Any] | None = None,
-    scoring: str | None = None,
+    evaluator: Any = None,
+    scoring: Any = None,
+    groups: Any = None,
+    stratify: bool = True,
     target_type: str = "auto",
     standardize: bool = True,
     missing: str = "auto",
@@ -77,6 +102,7 @@ def compare(
     baseline: bool = True,
     name: str = "X",
     record: str | os.PathLike[str] | None = None,
+    time_budget: float | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -94,26 +120,41 @@ def compare(
         Class labels or a continuous target; or the name of the target column of the data frame `X`. Rows
         where that column is missing are dropped, with a warning, as on the command line; elsewhere a missing
         target is an error.
-    methods : "all", str, estimator, list of those, or dict, default="all"
-        The methods to compare. "all" is every feature selector that supports this target, with its defaults.
-        A str is a method's name on the command line, optionally with parameters: ``"relief:n_neighbors=5"``;
-        "random" selects features at random. An estimator is a selector of this package, of features or in
-        kernel space; only its parameters are used, it is not fitted. A dict gives them labels.
+    methods : "all", str, estimator, list of those, dict or None, default=None
+        The methods to compare. None is "all", of more than 2000 features those that are fast. "all" is every
+        feature selector that supports this target, with its defaults. A str is a method's name on the command
+        line, optionally with parameters: ``"relief:n_neighbors=5"``; "random" selects features at random. An
+        estimator is a selector of this package, of features or in kernel space; only its parameters are used,
+        it is not fitted. A dict gives them labels. With a scikit-learn estimator as `evaluator` also any
+        other selector or transformer with a parameter ``n_features_to_select``, ``k``, ``max_features`` or
+        ``n_components``, a pipeline that has such a step, or one that ends in a predictor, which is then
+        evaluated itself.
     n_features : int, list of int or None, default=None
         Numbers of features to select; None is 1 to 10, or to the number of features.
     cv : int, splitter, or iterable of pairs, default=5
-        Number of stratified folds, a splitter of scikit-learn, or pairs of training and test indices of the
-        rows of `X`.
+        Number of folds, a splitter of scikit-learn, which gets `groups`, or pairs of training and test
+        indices of the rows of `X`. For data in time: ``TimeSeriesSplit()``, with the rows in time order.
     repeats : int, default=1
         Number of repetitions of the folds, if `cv` is an int.
-    evaluator : str, dict or None, default=None
-        Estimator used for evaluation: "svm", "linear-svm", "knn" or "kernel-knn"; for a continuous target
+    evaluator : estimator, str, dict or None, default=None
+        Estimator used for evaluation. Any scikit-learn estimator, which is cloned and fitted to the encoded
+        training samples of each split; a `random_state` of None is set to the seed. Or one of the library:
+        "svm", "linear-svm", "knn" or "kernel-knn"; for a continuous target
         "ridge" or "knn". None is "svm", for a continuous target "ridge". Parameters are set as on the command
         line, ``"knn:n_neighbors=3"``, or by a dict with the name as "name":
         ``{"name": "svm", "C": [1, 10]}``; ``kernsift methods svm`` lists them. Several values are chosen from
         by cross-validation on the training samples.
-    scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
-        The score of tables and plots; all are recorded. None is "error", for a continuous target "r2".
+    scoring : str, callable, list, dict or None, default=None
+        Scores; the first is that of tables and plots. "error", "balanced-error", "balanced-accuracy", "auc",
+        "log-loss" and "f1" for classes, "r2", "rmse" and "mae" for numbers; those that the evaluator permits
+        are always recorded. With a scikit-learn estimator as `evaluator` also any `scoring` of scikit-learn:
+        names, callables, a list, or a dict of them by name. None is "error", for a continuous target "r2".
+    groups : array-like of shape (n_samples,), str or None, default=None
+        Samples of one group, such as a patient, are never on both sides of a split, also in the folds in
+        which selectors and evaluators of this package choose parameters. Or the name of a column of the data
+        frame `X`, which is then not a feature.
+    stratify : bool, default=True
+        Whether folds have the class proportions of the data, as far as groups permit, if `cv` is an int.
     {target_type}
     standardize : bool, default=True
         Whether to scale features to variance 1, fitted to the training samples of each split.
@@ -132,6 +173,9 @@ def compare(
     record : path or None, default=None
         File of the results log, one JSON object per line. If it exists, the comparison resumes; methods and
         numbers of features may be added. A log of other data, splits or settings is an error.
+    time_budget : float or None, default=None
+        Seconds after which no further split is begun. Methods that would take longer are left out, with a
+        warning; the choice depends on the computer. Not for a scikit-learn estimator as `evaluator`.
     {random_state}
         With an existing `record`, None is its seed.
     {n_jobs}
@@ -159,45 +203,88 @@ def compare(
     ReliefF   32.5 ± 13.9   15.7 ± 10.4   5.6 ± 3.5
     * best of the column; - worse than the best (paired test, p < 0.05)
     all features: 1.7 ± 1.5
+    fewest features within one standard error of the best: 4 by fisher, 4.5 ± 5.8
     """
+    # The code of the report has the name of an array.
+    groups_given = groups if groups is None or isinstance(groups, str) else _Name("groups")
+    X, groups = take_groups(X, groups)
     chosen = {"include": include, "exclude": exclude, "id": id, "types": types}
     x, names, target = _data(X, y, target_type, {"missing": missing, **chosen}, settings(0, n_jobs, 0))
-    scoring = checked_scoring(scoring, not isinstance(target, tuple))
+    is_external = is_estimator(evaluator)
+    scores = _scoring(scoring, evaluator if is_external else None, not isinstance(target, tuple))
     counts = _counts(n_features, x.shape[1])
+    if is_external and time_budget is not None:
+        raise ValueError("time_budget needs an evaluator of kernsift; leave it out.")
+    if not isinstance(cv, Integral) and (repeats != 1 or not stratify):
+        given = "stratify=False" if repeats == 1 else f"repeats={repeats}"
+        raise ValueError(f"{given} needs an int as cv; for other splits use a splitter that has it.")
     if isinstance(y, str):
-        folds, splits = _splits_of_rows(cv, int(repeats), x.native.rows, target)
+        rows = x.native.rows
+        groups = None if groups is None else read_groups(np.asarray(groups, dtype=object)[rows], len(rows))
+        splits = read_splits_of_rows(cv, rows, target, groups)
     else:
-        folds, splits = _splits(cv, int(repeats), X, y)
+        groups = read_groups(groups, x.shape[0])
+        splits = read_splits(cv, X, y, groups)
     if random_state is None and record is not None:
         random_state = _recorded_seed(Path(record))
     run = settings(random_state, n_jobs, verbose)
     plan = {
-        "methods": _methods(methods, standardize, random_state),
+        "methods": _methods(methods, standardize, random_state, is_external),
         "counts": counts,
-        "splits": {"folds": {"folds": folds, "repeats": int(repeats)}},
-        "evaluator": _evaluator(evaluator),
+        "splits": {"folds": {"folds": int(cv) if splits is None else 2, "repeats": int(repeats)}},
+        "stratify": bool(stratify),
+        "scoring": scores.first,
+        "evaluator": None if is_external else _evaluator(evaluator),
+        "external": external(evaluator, scores.scorers) if is_external else None,
         "standardize": bool(standardize),
         "fill": None if missing == "error" else missing,
         "baseline": bool(baseline),
         "name": name,
+        "time_budget": None if time_budget is None else float(time_budget),
     }
-    text, costs, labels = _native.compare(
-        to_json(plan),
-        native_rows(x),
-        names,
-        target,
-        splits,
-        None if record is None else os.fspath(record),
-        run,
-    )
+    parts = (to_json(plan), native_rows(x), names, target, splits, groups)
+    path = None if record is None else os.fspath(record)
+    if is_external:
+        y_values, classes = labels_of(y, target)
+        own = {label: with_seeds(method, run.seed) for label, method in _external_methods(methods).items()}
+        work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes)
+        comparison = _native.Comparison(*parts, path, run)
+        labels = comparison.labels
+        text, costs = evaluate_all(comparison, work, run, n_jobs)
+    else:
+        text, costs, labels = _native.compare(*parts, path, run)
     code = _as_code(
         repr(y) if isinstance(y, str) else "y",
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
-        | {"scoring": scoring, "target_type": target_type, "standardize": standardize, "missing": missing}
+        | {"scoring": scoring, "groups": groups_given, "stratify": stratify, "target_type": target_type}
+        | {"standardize": standardize, "missing": missing}
         | chosen
         | {"baseline": baseline, "name": name, "random_state": run.seed},
     )
-    return CompareResult(text, costs, labels, counts, scoring, code)
+    return CompareResult(text, costs, labels, counts, scores.first, code)
+
+
+class _Name(str):
+    """A name in code, without quotes."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _scoring(scoring: Any, evaluator: Any, is_regression: bool) -> Scoring:
+    """Checked scores; `evaluator` is a scikit-learn estimator or None."""
+    known = [name for name, score in SCORES.items() if score.is_for_numbers == is_regression]
+    if evaluator is not None:
+        scores = read_scoring(scoring, evaluator, known, checked_scoring(None, is_regression))
+        check_evaluator(evaluator, scores.built_in, is_regression)
+        return scores
+    names = [scoring] if scoring is None or isinstance(scoring, str) else list(scoring)
+    if not names or not all(name is None or isinstance(name, str) for name in names):
+        raise ValueError(
+            f"scoring must be names of scores, got {scoring!r}; other scores need an estimator as evaluator."
+        )
+    built_in = [checked_scoring(name, is_regression) for name in names]
+    return Scoring(built_in, {}, built_in[0])
 
 
 def _as_code(y: str, arguments: Mapping[str, Any]) -> str:
@@ -252,70 +339,49 @@ def _counts(n_features: Any, n_columns: int) -> list[int]:
     return sorted({int(k) for k in given})
 
 
-def _splits(cv: Any, repeats: int, X: Any, y: Any) -> tuple[int, list[tuple[IntArray, IntArray]] | None]:
-    """The number of folds, and the splits if they are given."""
-    if isinstance(cv, Integral):
-        return int(cv), None
-    if repeats != 1:
-        raise ValueError(
-            f"repeats={repeats} needs an int as cv; for other splits use a splitter that repeats."
-        )
-    given = cv.split(X, y) if hasattr(cv, "split") else cv
-    splits = []
-    for pair in given:
-        try:
-            train, test = pair
-        except (TypeError, ValueError) as error:
-            raise ValueError("cv must yield pairs of training and test indices.") from error
-        splits.append((_indices(train), _indices(test)))
-    if not splits:
-        raise ValueError("cv yields no splits.")
-    return 2, splits
-
-
-def _splits_of_rows(
-    cv: Any, repeats: int, rows: IntArray, target: Classes | FloatArray
-) -> tuple[int, list[tuple[IntArray, IntArray]] | None]:
-    """Like `_splits`, for the samples in these rows of a frame; others have no target."""
-    if isinstance(cv, Integral) or hasattr(cv, "split"):
-        y = target[0] if isinstance(target, tuple) else target
-        return _splits(cv, repeats, np.zeros((len(rows), 1)), y)
-    folds, splits = _splits(cv, repeats, None, None)
-
-    def places(given: IntArray) -> IntArray:
-        return np.searchsorted(rows, given[np.isin(given, rows)])
-
-    return folds, [(places(train), places(test)) for train, test in splits or []]
-
-
-def _indices(rows: Any) -> IntArray:
-    """Sorted indices of one side of a split."""
-    rows = np.asarray(rows)
-    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-        raise ValueError(
-            f"cv must yield one-dimensional integer arrays, got {rows.dtype} of shape {rows.shape}."
-        )
-    ordered: IntArray = np.sort(rows).astype(np.int64)
-    return ordered
-
-
-def _methods(methods: Any, standardize: bool, random_state: Any) -> list[Any]:
-    """The methods in the form of the native module."""
+def _labeled(methods: Any) -> list[tuple[str | None, Any]]:
+    """The methods with their labels; None for the name of a method."""
+    if methods is None:
+        return [(None, "default")]
     if isinstance(methods, Mapping):
-        return [
-            _requested(str(label), method, standardize, random_state) for label, method in methods.items()
-        ]
-    if isinstance(methods, str | Estimator):
+        return [(str(label), method) for label, method in methods.items()]
+    if isinstance(methods, str) or is_estimator(methods):
         methods = [methods]
     if not isinstance(methods, Iterable):
         raise ValueError(f"methods must be names, estimators or a dict of them, got {methods!r}.")
-    requested: list[Any] = []
+    labeled: list[tuple[str | None, Any]] = []
     labels: set[str] = set()
     for method in methods:
         label = None if isinstance(method, str) else _label(method, labels)
         labels |= {method if label is None else label}
-        requested.append(_requested(label, method, standardize, random_state))
+        labeled.append((label, method))
+    return labeled
+
+
+def _methods(methods: Any, standardize: bool, random_state: Any, is_external: bool) -> list[Any]:
+    """The methods in the form of the native module."""
+    requested = []
+    for label, method in _labeled(methods):
+        if not isinstance(method, str | Estimator) and is_estimator(method):
+            if not is_external:
+                raise ValueError(
+                    f"methods: {description(method)} is not of kernsift. To compare it, pass a scikit-learn "
+                    "estimator as evaluator, such as evaluator=SVC()."
+                )
+            check_method(method)
+            requested.append({"method": {"label": label, "method": {"external": external(method)}}})
+        else:
+            requested.append(_requested(label, method, standardize, random_state))
     return requested
+
+
+def _external_methods(methods: Any) -> dict[str, Any]:
+    """The methods that are not of this package, by label."""
+    return {
+        str(label): method
+        for label, method in _labeled(methods)
+        if not isinstance(method, str | Estimator) and is_estimator(method)
+    }
 
 
 def _label(estimator: Any, taken: set[str]) -> str:
@@ -330,7 +396,9 @@ def _label(estimator: Any, taken: set[str]) -> str:
 
 def _requested(label: str | None, method: Any, standardize: bool, random_state: Any) -> Any:
     if isinstance(method, str):
-        return "all" if method == "all" and label is None else {"named": {"label": label, "text": method}}
+        if label is None and method in ("all", "default"):
+            return method
+        return {"named": {"label": label, "text": method}}
     if isinstance(method, Estimator) and "n_features_to_select" in method.get_params(deep=False):
         _check_parameters_set_by_compare(method, standardize, random_state)
         return {"method": {"label": label, "method": _form(method)}}

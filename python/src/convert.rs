@@ -3,10 +3,13 @@
 use crate::error::to_python;
 use crate::frame::Prepared;
 pub use crate::values::{from_json, name_of, to_indices, to_json};
-use kernsift::data::{Classes, Dataset, Encoder, Encoding, Groups, Rows, SparseRows, Target, Triplet};
+use kernsift::data::{
+    Classes, Dataset, Encoder, Encoding, Fold, Groups, Rows, SparseRows, SplitRule, Target, Triplet,
+};
 use kernsift::{Outcome, Stop};
 use numpy::ndarray::Array2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -82,6 +85,51 @@ impl TargetArgument<'_> {
         match self {
             Self::Classes(classes) => classes.to_target(),
             Self::Numbers(values) => Ok(Target::Continuous(values.as_array().to_vec())),
+        }
+    }
+}
+
+/// Training and test indices.
+pub type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+
+/// A split of the rows.
+pub fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
+    let rows = |rows: &PyReadonlyArray1<'_, i64>| {
+        let row = |&row: &i64| {
+            usize::try_from(row)
+                .map_err(|_| PyValueError::new_err(format!("cv: row numbers count from 0, got {row}")))
+        };
+        rows.as_array().iter().map(row).collect::<PyResult<Vec<usize>>>()
+    };
+    Ok(Fold { train: rows(&split.0)?, test: rows(&split.1)? })
+}
+
+/// What splits of the rows respect: the group of each row as a number from 0, or splits.
+#[derive(FromPyObject)]
+pub enum RuleArgument<'py> {
+    Groups(PyReadonlyArray1<'py, i64>),
+    Given(Vec<SplitArgument<'py>>),
+}
+
+impl RuleArgument<'_> {
+    fn to_rule(&self) -> PyResult<SplitRule> {
+        match self {
+            Self::Groups(groups) => {
+                let groups = groups.as_array().iter().map(|&group| group as usize).collect();
+                SplitRule::groups(groups, "groups").map_err(to_python)
+            }
+            Self::Given(splits) => Ok(SplitRule::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?)),
+        }
+    }
+}
+
+/// The data with what splits of its rows respect.
+pub fn with_rule(data: Arc<Dataset>, rule: Option<RuleArgument<'_>>) -> PyResult<Arc<Dataset>> {
+    match rule {
+        None => Ok(data),
+        Some(rule) => {
+            let data = Arc::unwrap_or_clone(data).with_split_rule(rule.to_rule()?);
+            data.map(Arc::new).map_err(to_python)
         }
     }
 }

@@ -1,19 +1,23 @@
 //! Comparison of methods. Results are returned as the text of the results log.
 
-use crate::convert::{RowsArgument, TargetArgument, from_json, to_json, to_triplets};
+use crate::convert::{
+    RowsArgument, RuleArgument, SplitArgument, TargetArgument, from_json, to_fold, to_indices, to_json,
+    to_triplets, with_rule,
+};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Fold, ImputeStrategy, Splits, Target};
-use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, scores};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use kernsift::data::{Dataset, ImputeStrategy, Rows, Splits};
+use kernsift::evaluate::{
+    Candidate, Compare, Evaluator, EvaluatorChoice, External, ExternalComparison, FoldSelection, Metric,
+    ResultsLog, Scores, SplitChoice, Summary, scores,
+};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use std::path::PathBuf;
-
-/// Training and test indices.
-type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A comparison in the JSON of the Python package.
 #[derive(Deserialize)]
@@ -24,18 +28,27 @@ struct Plan {
     splits: Splits,
     /// As on the command line: `knn:n_neighbors=3`; null is the default evaluator.
     evaluator: Option<String>,
+    /// An estimator of another library in place of it.
+    external: Option<External>,
+    stratify: bool,
+    /// The score of the table.
+    scoring: String,
     standardize: bool,
     /// Imputation; with null, missing values are an error.
     fill: Option<ImputeStrategy>,
     baseline: bool,
     /// Name of the data.
     name: String,
+    /// Seconds of the comparison.
+    time_budget: Option<f64>,
 }
 
 /// A requested method.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum RequestedMethod {
+    /// Those that are compared by default.
+    Default,
     /// All that support the target.
     All,
     /// By name, with or without parameters.
@@ -44,9 +57,62 @@ enum RequestedMethod {
     Method(Candidate),
 }
 
+/// The parts of a comparison that both ways of evaluation have.
+type Parts = (Compare, Arc<Dataset>, String);
+
+impl Plan {
+    /// The comparison, its data and their name.
+    fn parts(
+        self,
+        x: RowsArgument<'_>,
+        names: Vec<String>,
+        y: &TargetArgument<'_>,
+        splits: Option<Vec<SplitArgument<'_>>>,
+        groups: Option<RuleArgument<'_>>,
+    ) -> PyResult<Parts> {
+        let data = x.to_data(Some(names), y.to_target()?)?;
+        if self.fill.is_none() {
+            data.need_complete("compare").map_err(to_python)?;
+        }
+        drop(x);
+        let data = with_rule(data, groups)?;
+        let evaluator = match (self.external, self.evaluator) {
+            (Some(external), _) => EvaluatorChoice::External(external),
+            (None, Some(text)) => Evaluator::parse(&text).map_err(to_python)?.into(),
+            (None, None) => Evaluator::for_target(data.target()).into(),
+        };
+        if let (EvaluatorChoice::BuiltIn(evaluator), Metric::BuiltIn(measure)) =
+            (&evaluator, Metric::by_name(&self.scoring))
+        {
+            evaluator
+                .check(&data)
+                .and_then(|()| measure.check(data.target(), evaluator))
+                .map_err(to_python)?;
+        }
+        let compare = Compare {
+            candidates: candidates(self.methods, &data).map_err(to_python)?,
+            counts: self.counts,
+            splits: match splits {
+                None => SplitChoice::Generated(self.splits),
+                Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
+            },
+            stratify: self.stratify,
+            evaluator,
+            scale: self.standardize,
+            impute: self.fill.unwrap_or_default(),
+            baseline: self.baseline,
+        };
+        Ok((compare, data, self.name))
+    }
+}
+
+fn open(record: Option<PathBuf>) -> kernsift::Result<ResultsLog> {
+    record.map_or_else(|| Ok(ResultsLog::in_memory()), |path| ResultsLog::open(&path))
+}
+
 /// Runs or resumes a comparison. Returns the results log, the costs, and the labels of the methods in the given order.
 #[pyfunction]
-#[pyo3(signature = (plan, x, names, y, splits, record, settings))]
+#[pyo3(signature = (plan, x, names, y, splits, groups, record, settings))]
 #[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
 pub fn compare<'py>(
     py: Python<'py>,
@@ -55,42 +121,151 @@ pub fn compare<'py>(
     names: Vec<String>,
     y: TargetArgument<'py>,
     splits: Option<Vec<SplitArgument<'py>>>,
+    groups: Option<RuleArgument<'py>>,
     record: Option<PathBuf>,
     settings: Settings,
 ) -> PyResult<(String, String, Vec<String>)> {
     let plan: Plan = from_json("compare", plan)?;
-    let target = y.to_target()?;
-    let data = x.to_data(Some(names), target)?;
-    if plan.fill.is_none() {
-        data.need_complete("compare").map_err(to_python)?;
-    }
-    drop(x);
-    let splits = match splits {
-        None => SplitChoice::Generated(plan.splits),
-        Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
-    };
-    let compare = Compare {
-        candidates: candidates(plan.methods, data.target()).map_err(to_python)?,
-        counts: plan.counts,
-        splits,
-        evaluator: plan
-            .evaluator
-            .map_or_else(|| Ok(Evaluator::for_target(data.target())), |text| Evaluator::parse(&text))
-            .map_err(to_python)?,
-        scale: plan.standardize,
-        impute: plan.fill.unwrap_or_default(),
-        baseline: plan.baseline,
-    };
+    // Seconds beyond the range of durations are no limit.
+    let budget = plan.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let (compare, data, name) = plan.parts(x, names, &y, splits, groups)?;
     let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
     let (text, costs) = run(py, settings, move |ctx| {
-        let mut log = match record {
-            Some(path) => ResultsLog::open(&path)?,
-            None => ResultsLog::in_memory(),
-        };
-        compare.run(&data, &plan.name, &mut log, ctx)?;
+        let mut log = open(record)?;
+        for method in compare.run_within(budget, &data, &name, &mut log, ctx)? {
+            ctx.warn(format!(
+                "{} is left out of {} splits, which do not fit into the time budget",
+                method.label, method.splits
+            ));
+        }
         Ok((log.text(), log.cost_text()))
     })?;
     Ok((text, costs, labels))
+}
+
+/// A comparison whose selections the Python package evaluates.
+#[pyclass(module = "kernsift._native", frozen)]
+pub struct Comparison {
+    shared: Arc<Mutex<ExternalComparison>>,
+    labels: Vec<String>,
+}
+
+/// For each number of features: the record as JSON, training and test rows of the selected features, and the name of the
+/// feature of each column; without rows if the method failed.
+type Selections<'py> =
+    Vec<(String, Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Vec<String>)>)>;
+
+/// Label, training rows and test rows of a task.
+type TaskOf<'py> = (String, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+
+#[pymethods]
+impl Comparison {
+    /// Checks everything and makes the splits.
+    #[new]
+    #[pyo3(signature = (plan, x, names, y, splits, groups, record, settings))]
+    #[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
+    fn new<'py>(
+        py: Python<'py>,
+        plan: &str,
+        x: RowsArgument<'py>,
+        names: Vec<String>,
+        y: TargetArgument<'py>,
+        splits: Option<Vec<SplitArgument<'py>>>,
+        groups: Option<RuleArgument<'py>>,
+        record: Option<PathBuf>,
+        settings: Settings,
+    ) -> PyResult<Self> {
+        let plan: Plan = from_json("compare", plan)?;
+        let (compare, data, name) = plan.parts(x, names, &y, splits, groups)?;
+        let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
+        let begun = run(py, settings, move |ctx| {
+            compare.check(&data)?;
+            ExternalComparison::begin(&compare, data, &name, open(record)?, ctx)
+        })?;
+        Ok(Self { shared: Arc::new(Mutex::new(begun)), labels })
+    }
+
+    /// The labels of the methods, in the given order.
+    #[getter]
+    fn labels(&self) -> Vec<String> {
+        self.labels.clone()
+    }
+
+    /// The number of tasks, each a method in a split, whose results are missing.
+    #[getter]
+    fn n_tasks(&self, py: Python<'_>) -> usize {
+        py.detach(|| lock(&self.shared).n_tasks())
+    }
+
+    /// Label, training rows and test rows of a task.
+    fn task<'py>(&self, py: Python<'py>, task: usize) -> TaskOf<'py> {
+        let (label, train, test) = py.detach(|| {
+            let comparison = lock(&self.shared);
+            let (label, fold) = comparison.task(task);
+            (label.to_owned(), to_indices(&fold.train), to_indices(&fold.test))
+        });
+        (label, train.into_pyarray(py), test.into_pyarray(py))
+    }
+
+    /// The selections of a task, and its cost as JSON.
+    fn select<'py>(
+        &self,
+        py: Python<'py>,
+        task: usize,
+        settings: Settings,
+    ) -> PyResult<(Selections<'py>, String)> {
+        let shared = self.shared.clone();
+        let (selections, cost) = run(py, settings, move |ctx| lock(&shared).select(task, ctx))?;
+        let selection = |FoldSelection { record, rows }| {
+            let array = |rows: Rows| rows.into_dense().into_pyarray(py);
+            let rows = rows.map(|(train, test, columns)| (array(train), array(test), columns));
+            Ok((to_json(&record)?, rows))
+        };
+        Ok((selections.into_iter().map(selection).collect::<PyResult<_>>()?, to_json(&cost)?))
+    }
+
+    /// Adds the records of a task and its cost, as JSON.
+    fn add(&self, py: Python<'_>, records: Vec<String>, cost: &str) -> PyResult<()> {
+        let records = records.iter().map(|record| from_json("record", record)).collect::<PyResult<_>>()?;
+        let cost = from_json("cost", cost)?;
+        py.detach(|| lock(&self.shared).add(records, cost)).map_err(to_python)
+    }
+
+    /// Writes the results log in its fixed order; returns it and the costs.
+    fn finish(&self, py: Python<'_>) -> PyResult<(String, String)> {
+        py.detach(|| {
+            let mut comparison = lock(&self.shared);
+            comparison.finish()?;
+            Ok((comparison.log().text(), comparison.log().cost_text()))
+        })
+        .map_err(to_python)
+    }
+}
+
+/// Ignores poisoning, so that a panic of the work is reported.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The scores of predicted classes as JSON; `class_scores` has a column per class, or one for the second of two.
+#[pyfunction]
+pub fn classification_scores(
+    truth: Vec<usize>,
+    predicted: Vec<usize>,
+    class_scores: PyReadonlyArray2<'_, f64>,
+    probabilities: Option<PyReadonlyArray2<'_, f64>>,
+) -> PyResult<String> {
+    let scores = Scores::classification(&truth, &predicted, &class_scores.as_array().to_owned());
+    to_json(&match probabilities {
+        Some(probabilities) => scores.with_probabilities(&truth, &probabilities.as_array().to_owned()),
+        None => scores,
+    })
+}
+
+/// The scores of predicted numbers as JSON.
+#[pyfunction]
+pub fn regression_scores(truth: Vec<f64>, predicted: Vec<f64>) -> PyResult<String> {
+    to_json(&Scores::regression(&truth, &predicted))
 }
 
 /// The table of a results log, as JSON.
@@ -103,8 +278,7 @@ pub fn summarize(
     measure: &str,
 ) -> PyResult<String> {
     let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
-    let measure = Measure::by_name(measure).map_err(to_python)?;
-    to_json(&Summary::of(&log, &labels, &counts, measure))
+    to_json(&Summary::of(&log, &labels, &counts, Metric::by_name(measure)))
 }
 
 /// The report of a results log.
@@ -119,8 +293,7 @@ pub fn compare_page(
     code: &str,
 ) -> PyResult<String> {
     let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
-    let measure = Measure::by_name(measure).map_err(to_python)?;
-    let summary = Summary::of(&log, &labels, &counts, measure);
+    let summary = Summary::of(&log, &labels, &counts, Metric::by_name(measure));
     Ok(kernsift_report::compare_page(&log, &summary, None, title, code))
 }
 
@@ -139,25 +312,17 @@ pub fn triplet_accuracy(
     scores::triplet_accuracy(gram.as_array(), &to_triplets(&triplets)).map_err(to_python)
 }
 
-fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
-    let rows = |rows: &PyReadonlyArray1<'_, i64>| {
-        let row = |&row: &i64| {
-            usize::try_from(row)
-                .map_err(|_| PyValueError::new_err(format!("cv: row numbers count from 0, got {row}")))
-        };
-        rows.as_array().iter().map(row).collect::<PyResult<Vec<usize>>>()
-    };
-    Ok(Fold { train: rows(&split.0)?, test: rows(&split.1)? })
-}
-
-fn candidates(requested: Vec<RequestedMethod>, target: &Target) -> kernsift::Result<Vec<Candidate>> {
+fn candidates(requested: Vec<RequestedMethod>, data: &Dataset) -> kernsift::Result<Vec<Candidate>> {
     let mut all: Vec<Candidate> = vec![];
     for method in requested {
         match method {
+            RequestedMethod::Default => all.extend(Candidate::default_for(data)),
             // Methods named before 'all' are not added again.
             RequestedMethod::All => {
                 let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
-                all.extend(Candidate::all_for(target).into_iter().filter(|c| !known.contains(&c.label)));
+                all.extend(
+                    Candidate::all_for(data.target()).into_iter().filter(|c| !known.contains(&c.label)),
+                );
             }
             RequestedMethod::Named { label, text } => {
                 let method = Candidate::parse(&text)?;

@@ -60,7 +60,10 @@ mod _native {
     #[pymodule_export]
     use super::error::error_messages;
     #[pymodule_export]
-    use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
+    use super::evaluate::{
+        Comparison, classification_scores, compare, compare_page, regression_scores, summarize,
+        triplet_accuracy, write_text,
+    };
     #[pymodule_export]
     use super::frame::{FrameEncoder, Prepared, check_column_options, inspect, read_target};
     #[pymodule_export]

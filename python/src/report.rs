@@ -8,7 +8,7 @@ use crate::space::KernelSpace;
 use kernsift::Outcome;
 use kernsift::basis::BasisMethod;
 use kernsift::data::{Dataset, Target};
-use kernsift::evaluate::{self, Measure, ResultsLog, Summary};
+use kernsift::evaluate::{self, Metric, ResultsLog, Summary};
 use kernsift::select::Selection;
 use kernsift_report::{Design, MappedRows, RunInfo, Validation};
 use numpy::{IntoPyArray, PyArray2};
@@ -32,8 +32,7 @@ impl CheckArgument {
             Self::Not(why) => Ok(Validation::Skipped(why)),
             Self::Done(record, costs, counts, measure) => {
                 let log = ResultsLog::from_text(&record, &costs).map_err(to_python)?;
-                let measure = Measure::by_name(&measure).map_err(to_python)?;
-                let summary = Summary::of(&log, &[label.to_owned()], &counts, measure);
+                let summary = Summary::of(&log, &[label.to_owned()], &counts, Metric::by_name(&measure));
                 Ok(Validation::of(log, summary))
             }
         }

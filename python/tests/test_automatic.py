@@ -3,7 +3,11 @@
 import numpy as np
 import pandas
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import kernsift
 from kernsift import AutoSelector, feature_pvalues
@@ -87,3 +91,56 @@ def test_automatic_numbers_may_be_zero(name, rng):
     with pytest.warns(UserWarning, match="better than chance .* none is selected"):
         assert kind().fit(X, y).support_.sum() == 0
     assert kind(2).fit(X, y).support_.sum() == 2
+
+
+def repeated(rng, n_patients=40, n_rows=5):
+    """Patients with almost equal rows, and classes that depend on no feature."""
+    groups = np.repeat(np.arange(n_patients), n_rows)
+    X = rng.normal(size=(n_patients, 6))[groups] + 0.05 * rng.normal(size=(n_patients * n_rows, 6))
+    return X, rng.permutation(np.arange(n_patients) % 2)[groups], groups
+
+
+def test_groups_do_not_leak(rng):
+    X, y, groups = repeated(rng)
+    optimistic, right = (AutoSelector(random_state=0).fit(X, y, groups=g) for g in (None, groups))
+    # Rows of a patient predict each other; a guess of 40 patients has a standard deviation of 8 %.
+    assert optimistic.error_.error < 0.1 and optimistic.pvalue_ < 0.001 and optimistic.n_features_ > 0
+    assert right.n_features_ == 0 and right.pvalue_ > 0.05 and right.error_.error > 0.3
+    # An effect is found with groups, too.
+    X[:, 2] += 3 * y
+    found = AutoSelector(random_state=0).fit(X, y, groups=groups)
+    assert 2 in found.get_support(indices=True) and found.pvalue_ < 0.01 and found.error_.error < 0.25
+
+
+def test_splitters_of_scikit_learn(rng):
+    X, y, groups = repeated(rng)
+    X[:, 2] += 3 * y
+    how = {"random_state": 0}
+    by_groups = AutoSelector(cv=GroupKFold(4), **how).fit(X, y, groups)
+    assert 2 in by_groups.get_support(indices=True) and by_groups.error_.nested
+    pairs = list(GroupKFold(4).split(X, y, groups))
+    again = AutoSelector(cv=pairs, **how).fit(X, y)
+    assert_array_equal(by_groups.error_curve_.error, again.error_curve_.error)
+    in_time = AutoSelector(cv=TimeSeriesSplit(4), **how).fit(X, y)
+    assert 2 in in_time.get_support(indices=True) and in_time.error_.nested
+    folds = [
+        (np.arange(200)[np.arange(200) % 5 != k], np.arange(200)[np.arange(200) % 5 == k]) for k in range(5)
+    ]
+    assert AutoSelector(cv=folds, **how).fit(X, y).error_.nested
+    with pytest.raises(ValueError, match="The 'cv' parameter of AutoSelector must be"):
+        AutoSelector(cv=41, **how).fit(X, y, groups)
+    with pytest.raises(ValueError, match="from 2 to the number of groups, 3, got 5"):
+        AutoSelector(**how).fit(X, y, np.arange(200) % 3)
+    with pytest.raises(ValueError, match="at least two different values"):
+        AutoSelector(**how).fit(X, y, np.zeros(200))
+    with pytest.raises(ValueError, match="compare cannot record a splitter"):
+        kernsift.compare(X, y, AutoSelector(cv=GroupKFold(4)), 2)
+
+
+def test_groups_by_metadata_routing(rng):
+    X, y, groups = repeated(rng)
+    direct = AutoSelector(2, random_state=0).fit(X, y, groups)
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = AutoSelector(2, random_state=0).set_fit_request(groups=True)
+        pipeline = make_pipeline(selector, KNeighborsClassifier()).fit(X, y, groups=groups)
+    assert_array_equal(pipeline[0].error_curve_.error, direct.error_curve_.error)

@@ -475,7 +475,7 @@ class TestInput:
             ({"evaluator": "kernel-knn:gamma=3"}, "'gamma' has no effect"),
             ({"evaluator": "knn:n_neighbors=few"}, "an integer, at least 1, got 'few'"),
             ({"scoring": "r2"}, "for class labels, got 'r2'"),
-            ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for class labels"),
+            ({"scoring": "accuracy"}, "'error' or 'balanced-error' or .* for class labels"),
             ({"missing": "zero"}, "The 'missing' parameter"),
             ({"y": np.zeros((178, 2), int)}, "1d array"),
             ({"y": np.zeros(100, int)}, "inconsistent numbers of samples"),

@@ -8,12 +8,14 @@ use crate::terminal::{Screen, Style, paint, render};
 use kernsift::Observer;
 use kernsift::data::write::remove_unfinished;
 use std::io::{IsTerminal, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Time that a run has to stop by itself after a signal.
 const GRACE: Duration = Duration::from_millis(800);
+/// Time between two lines of progress in a pipe.
+const LINE_INTERVAL: Duration = Duration::from_secs(3);
 /// Time between two checks for signals.
 const SIGNAL_POLL: Duration = Duration::from_millis(20);
 
@@ -25,6 +27,8 @@ pub struct Console {
     quiet: bool,
     verbose: bool,
     warnings: AtomicUsize,
+    /// The time of the last line of progress in a pipe.
+    last_line: Mutex<Instant>,
 }
 
 impl Console {
@@ -33,7 +37,7 @@ impl Console {
         if !quiet && std::io::stderr().is_terminal() {
             progress::show();
         }
-        Self { quiet, verbose, warnings: AtomicUsize::new(0) }
+        Self { quiet, verbose, warnings: AtomicUsize::new(0), last_line: Mutex::new(Instant::now()) }
     }
 
     /// Makes Ctrl-C and SIGTERM end the run: at its next check for interruption, or by force after [`GRACE`].
@@ -103,6 +107,18 @@ impl Console {
         self.progress(name, 0, 0);
     }
 
+    /// A line every few seconds, where no progress line can be drawn.
+    fn progress_line(&self, stage: &str, done: usize, total: usize) {
+        let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() < LINE_INTERVAL {
+            return;
+        }
+        *last = Instant::now();
+        drop(last);
+        let count = if total > 1 { format!(": {done} of {total}") } else { String::new() };
+        self.line(&format!("{stage}{count}"));
+    }
+
     /// Clears the progress line.
     pub fn clear(&self) {
         clear_progress();
@@ -121,6 +137,9 @@ fn with_hint(text: &str) -> String {
 impl Observer for Console {
     fn progress(&self, stage: &str, done: usize, total: usize) {
         progress::report(stage, done, total);
+        if self.verbose && !self.quiet && !std::io::stderr().is_terminal() {
+            self.progress_line(stage, done, total);
+        }
     }
 
     fn note(&self, text: &str) {

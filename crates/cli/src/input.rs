@@ -1,13 +1,13 @@
 //! Reads and prepares tables, and checks paths of output files.
 
-use crate::args::{OutputArgs, Source, TableArgs};
+use crate::args::{OutputArgs, Source, SplitByArgs, TableArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    Account, Action, BuiltIn, Classes, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe, Table,
-    Target, TargetChoice, TargetType, join_labels,
+    Account, Action, BuiltIn, Classes, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe,
+    SplitRule, Table, Target, TargetChoice, TargetType, join_labels,
 };
 use kernsift::model::Content;
 use kernsift::{Context, Error, Model, Observer, Result};
@@ -153,6 +153,34 @@ pub struct Also {
 pub fn load(args: &TableArgs, also: Also, ctx: &Context, console: &Console) -> Result<Loaded> {
     let table = read(&args.data, args.source(), ctx, console)?;
     let loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
+    Ok(Loaded { table: also.table.then_some(table), ..loaded })
+}
+
+/// Reads and prepares a table with a column of groups or times, which is not a feature.
+pub fn load_split_by(
+    args: &TableArgs,
+    by: &SplitByArgs,
+    also: Also,
+    ctx: &Context,
+    console: &Console,
+) -> std::result::Result<Loaded, Failure> {
+    let Some((option, name)) = by.column() else { return Ok(load(args, also, ctx, console)?) };
+    if args.target.as_deref() == Some(name) {
+        return Err(Failure::Input(format!(
+            "{option} and --target name the same column, '{name}'; use another"
+        )));
+    }
+    let mut table = read(&args.data, args.source(), ctx, console)?;
+    let in_file = |error: Error| error.in_file(Path::new(&args.data));
+    let column = table.remove_column(name).map_err(in_file)?;
+    let rule = match by.groups {
+        Some(_) => SplitRule::groups_of(&column),
+        None => SplitRule::times_of(&column),
+    };
+    let rule = rule.map_err(in_file)?;
+    let mut loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
+    let rule = rule.take_rows(&loaded.prepared.rows);
+    loaded.prepared.data = loaded.prepared.data.with_split_rule(rule)?;
     Ok(Loaded { table: also.table.then_some(table), ..loaded })
 }
 

@@ -80,13 +80,17 @@ fn regression_and_other_scores() {
     let out = s.ok("compare builtin:boston -m random -k 5 --folds 3").out;
     assert!(out.contains("R² in % of ridge in 3 folds"), "{out}");
     let out = s
-        .ok("compare builtin:sonar -m fisher -k 5 --evaluator knn --score auc --test-size 0.3 --repeats 4")
+        .ok("compare builtin:sonar -m fisher -k 5 --evaluator knn --metric auc --test-size 0.3 --repeats 4")
         .out;
     assert!(out.contains("AUC in % of knn in 4 random splits with 30 % test rows"), "{out}");
-    let run = s.run("compare builtin:boston -m random -k 5 --score error");
-    assert!(run.code == 2 && run.err.contains("--score error is not for regression"), "{}", run.err);
-    let run = s.run("compare builtin:wine -m fisher -k 5 --score r2");
-    assert!(run.code == 2 && run.err.contains("--score r2 is not for classification"), "{}", run.err);
+    let run = s.run("compare builtin:boston -m random -k 5 --metric error");
+    assert!(
+        run.code == 2 && run.err.contains("--metric must be one of r2, rmse, mae for regression, got error"),
+        "{}",
+        run.err
+    );
+    let run = s.run("compare builtin:wine -m fisher -k 5 --metric r2");
+    assert!(run.code == 2 && run.err.contains("log-loss, f1 for classification, got r2"), "{}", run.err);
 }
 
 #[test]
@@ -124,7 +128,7 @@ fn invalid_options_are_errors() {
             "compare builtin:wine -m relief:n_neighbors=46,clip=false --evaluator knn -k 2",
             "no method could be evaluated",
         ),
-        ("compare builtin:wine -m fisher -k 2 --evaluator knn --folds 178 --score auc", "auc is undefined"),
+        ("compare builtin:wine -m fisher -k 2 --evaluator knn --folds 178 --metric auc", "auc is undefined"),
         ("compare builtin:wine -m fisher -k 2 --evaluator kernel-knn:gamma=2", "'gamma' has no effect"),
         (
             "compare builtin:wine -m fisher -k 2 --evaluator svm:kernel=linear,gammas=2",
@@ -139,6 +143,98 @@ fn invalid_options_are_errors() {
         assert!(run.out.is_empty(), "{line}");
     }
     assert_eq!(s.files(), ["wine.csv"], "no other file is written");
+}
+
+/// Forty patients with four almost equal rows each, a random class per patient, and the day of each row.
+fn patients() -> String {
+    let noise = |i: usize, of: usize| ((i * 7919 + of * 104_729) % 1009) as f64 / 1009.0;
+    let row = |i: usize| {
+        let patient = i % 40;
+        let features: Vec<String> =
+            (0..4).map(|j| (noise(patient, j + 1) + 0.001 * noise(i, j)).to_string()).collect();
+        let class = if noise(patient, 9) < 0.5 { "ill" } else { "well" };
+        format!("p{patient},2021-01-{:02},{},{class}\n", 1 + i % 28, features.join(","))
+    };
+    format!("patient,day,a,b,c,d,class\n{}", (0..160).map(row).collect::<String>())
+}
+
+#[test]
+fn groups_and_times_are_respected() {
+    let s = Scratch::new();
+    s.file("p.csv", patients());
+    let error = |options: &str| {
+        let line = format!("compare p.csv -m random -k 4 --evaluator knn --json {options}");
+        let record: Value = serde_json::from_str(&s.ok(&line).out).unwrap();
+        record["summary"]["methods"][0]["cells"][0]["mean"].as_f64().unwrap()
+    };
+    // Rows of the same patient identify it. A guess of 40 patients has a standard deviation of 0.08.
+    let leaking = error("--exclude patient --exclude day");
+    let right = error("--groups patient --exclude day");
+    assert!(leaking < 0.05 && right > 0.25, "{leaking} {right}");
+    let line = "compare p.csv -m fisher -k 2 --evaluator knn";
+    let out = s.ok(&format!("{line} --groups patient --repeats 2 --report p.html --record r.jsonl")).out;
+    assert!(out.contains("4 columns") || out.contains("5 columns"), "{out}");
+    assert!(out.contains("in 5 folds, repeated 2 times that keep groups together;"), "{out}");
+    assert!(s.text("p.html").contains("groups kept together"));
+    let run = lines(&s.text("r.jsonl")).remove(0);
+    for fold in run["folds"].as_array().unwrap() {
+        let test: Vec<u64> =
+            fold["test"].as_array().unwrap().iter().map(|row| row.as_u64().unwrap()).collect();
+        assert!(test.iter().all(|row| test.contains(&((row + 40) % 160))), "a patient has every 40th row");
+    }
+    let out = s.ok(&format!("{line} --time day --folds 3")).out;
+    assert!(out.contains("in 3 folds of later rows;"), "{out}");
+    let out = s.ok(&format!("{line} --stratify off --metric f1")).out;
+    assert!(out.contains("F1 score in % of knn in 5 folds without stratification;"), "{out}");
+    let out = s.ok("select p.csv --groups patient").out;
+    assert!(out.contains("better than chance") && !out.contains("patient"), "{out}");
+    s.file("one.csv", "g,t,x,y\n1,1,2,a\n1,1,3,b\n1,,4,a\n");
+    for (options, expected) in [
+        ("p.csv --groups patent", "no column 'patent'; did you mean 'patient'?"),
+        ("p.csv --groups patient --folds 41", "--folds must be from 2 to the number of groups, 40, got 41"),
+        ("p.csv --groups patient --time day", "cannot be used with"),
+        ("p.csv --groups class --target class", "--groups and --target name the same column"),
+        ("p.csv --time patient", "the time column 'patient' has neither numbers nor dates"),
+        ("p.csv --time day --repeats 2", "--repeats must be 1 for splits by time"),
+        ("p.csv --time day --folds 28", "from 2 to the number of different times minus 1, 27, got 28"),
+        ("one.csv --groups g", "the groups in 'g' are all the same"),
+        ("one.csv --time t", "the time in column 't' is missing in row 3"),
+        ("p.csv --metric log-loss --evaluator svm", "use the evaluator knn or kernel-knn, got log-loss"),
+    ] {
+        let run = s.run(&format!("compare {options} -m fisher -k 1"));
+        assert!(run.code == 2 && run.err.contains(expected), "{options}: {}", run.err);
+    }
+    let few = s.run("select p.csv --groups class --target patient");
+    assert!(few.code == 2 && few.err.contains("the number of groups, 2, got 5"), "{}", few.err);
+}
+
+#[test]
+fn a_budget_leaves_out_slow_methods_and_names_them() {
+    let s = Scratch::new();
+    let run = s.ok("compare builtin:sonar -m fisher,auto -k 2 --evaluator knn --budget 1s");
+    assert!(
+        run.err
+            .contains("plan: 2 methods x 5 splits x 1 numbers of features, and all features: 15 evaluations")
+    );
+    assert!(run.err.contains("auto is left out of 5 splits"), "{}", run.err);
+    let fisher = run.out.lines().find(|line| line.trim_start().starts_with("fisher")).unwrap();
+    assert!(
+        !fisher.contains("/5)") && run.out.contains("fewest features within one standard error"),
+        "{}",
+        run.out
+    );
+    let run = s.run("compare builtin:sonar -m fisher --budget 10");
+    assert!(run.code == 2 && run.err.contains("such as 10min"), "{}", run.err);
+}
+
+#[test]
+fn errors_of_numbers_are_not_in_percent() {
+    let s = Scratch::new();
+    let line = "compare builtin:boston -m random -k 5 --folds 3 --evaluator knn --report r.html";
+    let out = s.ok(&format!("{line} --metric rmse")).out;
+    assert!(out.contains("RMSE of knn in 3 folds"), "{out}");
+    let page = s.text("r.html");
+    assert!(page.contains("Lowest RMSE") && !page.contains("RMSE, %") && page.contains("continuous"));
 }
 
 /// Rows of a table with a number, a category, a date and a target.

@@ -1,15 +1,16 @@
 //! Comparisons: no information leaks from test rows, and an interrupted run loses no results.
 
-use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, Splits, Target};
+use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, SplitRule, Splits, Target};
 use kernsift::evaluate::{
-    Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, cost_path,
-    counts_around,
+    Candidate, Compare, Evaluator, EvaluatorChoice, External, ExternalComparison, FoldSelection, Measure,
+    Method, ResultsLog, SplitChoice, Summary, cost_path, counts_around,
 };
 use kernsift::internals::Rng;
 use kernsift::select::{FeatureCount, FisherScore, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error, Observer, Selector};
 use ndarray::Array2;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn compare(methods: &[&str], counts: &[usize], folds: usize) -> Compare {
@@ -17,7 +18,8 @@ fn compare(methods: &[&str], counts: &[usize], folds: usize) -> Compare {
         candidates: methods.iter().map(|name| Candidate::parse(name).unwrap()).collect(),
         counts: counts.to_vec(),
         splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
-        evaluator: Evaluator::by_name("knn").unwrap(),
+        stratify: true,
+        evaluator: Evaluator::by_name("knn").unwrap().into(),
         scale: true,
         impute: ImputeStrategy::Mean,
         baseline: true,
@@ -65,7 +67,7 @@ fn noise_scores_at_chance_unless_selection_uses_test_rows() {
     const SETS: u64 = 6;
     for seed in 0..SETS {
         let data = noise(80, 200, seed);
-        compare.evaluator = Evaluator::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap();
+        compare.evaluator = Evaluator::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap().into();
         let log = run(&compare, &data);
         assert!(
             log.results().all(|r| r.failed.is_none()),
@@ -101,7 +103,7 @@ fn selection_and_tuning_do_not_depend_on_test_rows() {
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let mut compare = compare(&names, &[1, 3, 5], 5);
     compare.splits = SplitChoice::Given(vec![fold.clone()]);
-    compare.evaluator = Evaluator::by_name("svm").unwrap();
+    compare.evaluator = Evaluator::by_name("svm").unwrap().into();
     let with_missing = |data: &Dataset| {
         // Training rows have missing values, so that imputation is learned too.
         let mut x = data.x().to_dense();
@@ -130,6 +132,93 @@ fn selection_and_tuning_do_not_depend_on_test_rows() {
     assert!(errors_differ, "the test rows were altered, so scores must change");
 }
 
+/// Thirty patients with six almost equal rows each, and a class per patient that no feature predicts.
+fn patients() -> (Dataset, Vec<usize>) {
+    let mut rng = Rng::new(9);
+    let of_patient = Array2::from_shape_simple_fn((30, 5), || rng.normal());
+    let mut classes: Vec<usize> = (0..30).map(|i| i % 2).collect();
+    rng.shuffle(&mut classes);
+    let groups: Vec<usize> = (0..180).map(|i| i % 30).collect();
+    let x = Array2::from_shape_fn((180, 5), |(i, j)| of_patient[[groups[i], j]] + 0.05 * rng.normal());
+    (Dataset::labeled(x, groups.iter().map(|&g| classes[g]).collect()).unwrap(), groups)
+}
+
+#[test]
+fn groups_remove_the_leak_of_repeated_rows() {
+    let (data, groups) = patients();
+    let grouped = data.clone().with_split_rule(SplitRule::groups(groups, "patient").unwrap()).unwrap();
+    for evaluator in ["knn", "svm"] {
+        let evaluator: EvaluatorChoice = Evaluator::by_name(evaluator).unwrap().into();
+        let compare = Compare { evaluator, ..compare(&["fisher"], &[4], 5) };
+        let error = |data: &Dataset| {
+            let summary = Summary::of(&run(&compare, data), &["fisher".into()], &[4], Measure::Error);
+            summary.methods[0].cells[0].unwrap().mean
+        };
+        // Rows of a patient identify it; the guess of 30 patients has a standard deviation of 0.09.
+        assert!(error(&data) < 0.1 && error(&grouped) > 0.3, "{} {}", error(&data), error(&grouped));
+    }
+    let record = run(&compare(&["fisher"], &[4], 5), &grouped).text();
+    assert!(record.contains("\"split_by\":\"groups\""), "{record}");
+    let many = Compare {
+        splits: SplitChoice::Generated(Splits::Folds { folds: 31, repeats: 1 }),
+        ..compare(&["fisher"], &[4], 5)
+    };
+    let error = many.run(&grouped, "p", &mut ResultsLog::in_memory(), &Context::default()).unwrap_err();
+    assert!(error.to_string().contains("from 2 to the number of groups, 30, got 31"), "{error}");
+}
+
+/// Another library that evaluates as the built-in evaluator does gets the same record.
+#[test]
+fn an_external_evaluation_is_that_of_the_runner() {
+    let wine = Arc::new(built_in("wine"));
+    let internal = compare(&["fisher", "relief", "takes", "relief:n_neighbors=46,clip=false"], &[1, 3], 3);
+    let evaluator = Evaluator::by_name("knn").unwrap();
+    let named = External { name: "knn".into(), description: "knn()".into() };
+    let external = Compare { evaluator: EvaluatorChoice::External(named), ..internal.clone() };
+    let ctx = Context::default();
+    let mut comparison =
+        ExternalComparison::begin(&external, wine.clone(), "test", ResultsLog::in_memory(), &ctx).unwrap();
+    for task in 0..comparison.n_tasks() {
+        let (selections, cost) = comparison.select(task, &ctx).unwrap();
+        let (_, fold) = comparison.task(task);
+        let records = selections.into_iter().map(|FoldSelection { record, rows }| match rows {
+            None => record,
+            Some((train, test, _)) => {
+                let train = Dataset::with_target(train, wine.target_of(&fold.train)).unwrap();
+                let found = evaluator.evaluate(&train, &test, &wine.target_of(&fold.test), &ctx).unwrap();
+                kernsift::evaluate::Record { scores: found.scores, ..record }
+            }
+        });
+        let records = records.collect();
+        comparison.add(records, cost).unwrap();
+    }
+    comparison.finish().unwrap();
+    let results = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(results(&comparison.log().text()), results(&run(&internal, &wine).text()));
+    let error = external.run(&wine, "test", &mut ResultsLog::in_memory(), &ctx).unwrap_err().to_string();
+    assert!(error.contains("must be one of the library, got knn"), "{error}");
+}
+
+#[test]
+fn scores_must_fit_the_target_and_the_evaluator() {
+    let (wine, boston) = (built_in("wine"), built_in("boston"));
+    let check = |measure: Measure, data: &Dataset, name: &str| {
+        measure.check(data.target(), &Evaluator::by_name(name).unwrap()).map_err(|error| error.to_string())
+    };
+    for name in ["svm", "linear-svm"] {
+        assert_eq!(check(Measure::Auc, &wine, name), Ok(()));
+        assert!(
+            check(Measure::LogLoss, &wine, name).unwrap_err().contains("use the evaluator knn or kernel-knn")
+        );
+    }
+    assert_eq!(check(Measure::LogLoss, &wine, "knn"), Ok(()));
+    assert!(check(Measure::Rmse, &wine, "knn").unwrap_err().contains("for classification, got rmse"));
+    assert!(
+        check(Measure::F1, &boston, "ridge").unwrap_err().contains("one of r2, rmse, mae for regression")
+    );
+    assert_eq!(check(Measure::Mae, &boston, "ridge"), Ok(()));
+}
+
 #[test]
 fn relevant_features_have_smaller_errors() {
     let wine = built_in("wine");
@@ -151,7 +240,7 @@ fn regression_is_evaluated_by_r_squared() {
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     for evaluator in ["ridge", "knn"] {
         let compare =
-            Compare { evaluator: Evaluator::by_name(evaluator).unwrap(), ..compare(&names, &[3], 3) };
+            Compare { evaluator: Evaluator::by_name(evaluator).unwrap().into(), ..compare(&names, &[3], 3) };
         let log = run(&compare, &boston);
         assert!(log.results().all(|r| r.failed.is_none()));
         let summary = Summary::of(&log, &methods, &[3], Measure::R2);
@@ -230,7 +319,8 @@ fn results_do_not_depend_on_threads() {
     let wine = built_in("wine");
     let methods = all_methods();
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
-    let compare = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..compare(&names, &[2, 3], 3) };
+    let compare =
+        Compare { evaluator: Evaluator::by_name("svm").unwrap().into(), ..compare(&names, &[2, 3], 3) };
     let text = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| run(&compare, &wine).text())
@@ -265,7 +355,10 @@ fn a_record_can_grow_but_not_change() {
     refused(go(&compare(&["fisher"], &[1], 4), &wine, 0), "the record is of other splits");
     refused(go(&Compare { scale: false, ..base.clone() }, &wine, 0), "the record is of another scaling");
     let evaluator = Evaluator::by_name("kernel-knn").unwrap();
-    refused(go(&Compare { evaluator, ..base.clone() }, &wine, 0), "the record is of another evaluator");
+    refused(
+        go(&Compare { evaluator: evaluator.into(), ..base.clone() }, &wine, 0),
+        "the record is of another evaluator",
+    );
     let mut other = compare(&["relief:n_neighbors=3"], &[1], 3);
     other.candidates[0].label = "relief".into();
     other.candidates.insert(0, Candidate::parse("ffs").unwrap());
@@ -323,9 +416,9 @@ fn invalid_comparisons_are_rejected_before_any_work() {
     assert!(
         error(&base, &wine.take_rows(&[0, 177])).contains("'folds' must be from 2 to the number of rows, 2")
     );
-    let svm = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..base.clone() };
+    let svm = Compare { evaluator: Evaluator::by_name("svm").unwrap().into(), ..base.clone() };
     assert!(error(&svm, &boston).contains("ridge or knn for a continuous target, got svm"));
-    let ridge = Compare { evaluator: Evaluator::by_name("ridge").unwrap(), ..base.clone() };
+    let ridge = Compare { evaluator: Evaluator::by_name("ridge").unwrap().into(), ..base.clone() };
     assert!(error(&ridge, &wine).contains("for classes, got ridge"));
     let given = |train: Vec<usize>, test: Vec<usize>| Compare {
         splits: SplitChoice::Given(vec![Fold { train, test }]),

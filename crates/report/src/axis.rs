@@ -54,6 +54,39 @@ impl CountAxis {
     }
 }
 
+/// What the values of a y axis are.
+#[derive(Clone, Copy)]
+pub enum Scale {
+    /// Fractions of at most 1, shown in percent; lower values are clipped.
+    Percent {
+        /// The smallest value.
+        low: f64,
+    },
+    /// Numbers.
+    Number {
+        /// The smallest value.
+        low: f64,
+    },
+}
+
+impl Scale {
+    /// The range of the score.
+    fn bounds(self) -> (f64, f64) {
+        match self {
+            Self::Percent { low } => (low, 1.0),
+            Self::Number { low } => (low, f64::INFINITY),
+        }
+    }
+
+    /// The smallest range to show, and the smallest distance of ticks: a tenth of a percent.
+    fn smallest(self, value: f64) -> (f64, f64) {
+        match self {
+            Self::Percent { .. } => (0.01, 0.001),
+            Self::Number { .. } => (1e-3 * value.abs().max(1e-9), 0.0),
+        }
+    }
+}
+
 /// The y axis: scores.
 pub struct ScoreAxis {
     low: f64,
@@ -61,31 +94,33 @@ pub struct ScoreAxis {
     step: f64,
     bottom: f64,
     top: f64,
+    scale: Scale,
     /// Whether some values are below the axis.
     pub clipped: bool,
 }
 
 impl ScoreAxis {
-    /// An axis for these values, within the bounds of the score.
-    pub fn new(values: &[f64], bounds: (f64, f64), bottom: f64, top: f64) -> Self {
+    /// An axis for these values.
+    pub fn new(values: &[f64], scale: Scale, bottom: f64, top: f64) -> Self {
+        let bounds = scale.bounds();
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for &value in values {
             (low, high) = (low.min(value), high.max(value));
         }
         if low > high {
-            (low, high) = bounds;
+            (low, high) = (bounds.0.max(-1.0), bounds.1.min(1.0));
         }
         let clipped = low < bounds.0;
         (low, high) = (low.clamp(bounds.0, bounds.1), high.clamp(bounds.0, bounds.1));
-        if high - low < 0.01 {
+        let (margin, least) = scale.smallest(high);
+        if high - low < margin {
             // All values are equal: add a margin.
-            (low, high) = ((low - 0.01).max(bounds.0), (high + 0.01).min(bounds.1));
+            (low, high) = ((low - margin).max(bounds.0), (high + margin).min(bounds.1));
         }
-        // At least a tenth of a percent.
-        let step = step_for(((high - low) / 5.0).max(0.001));
+        let step = step_for(((high - low) / 5.0).max(least));
         // The axis starts at a tick; the small offset makes floor(0.3 / 0.1) equal 3.
         low = (low / step + 1e-9).floor() * step;
-        Self { low, high, step, bottom, top, clipped }
+        Self { low, high, step, bottom, top, scale, clipped }
     }
 
     /// The y coordinate of a value.
@@ -98,14 +133,16 @@ impl ScoreAxis {
         self.at(value.clamp(self.low, self.high))
     }
 
-    /// Tick values and their labels in percent.
+    /// Tick values and their labels.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let n = ((self.high - self.low) / self.step + 1e-9).floor() as usize;
-        let decimals = usize::from(self.step < 0.0099);
+        let factor = if matches!(self.scale, Scale::Percent { .. }) { 100.0 } else { 1.0 };
+        // As many as distinguish the ticks; the small number makes log10(0.001) equal -3.
+        let decimals = (-(factor * self.step).log10() - 1e-9).ceil().clamp(0.0, 12.0) as usize;
         (0..=n)
             .map(|i| {
                 let value = self.low + i as f64 * self.step;
-                let text = format!("{:.decimals$}", 100.0 * value).replace('-', "−");
+                let text = format!("{:.decimals$}", factor * value).replace('-', "−");
                 (value, if text.trim_start_matches('−').parse() == Ok(0.0) { "0".into() } else { text })
             })
             .collect()
@@ -159,19 +196,32 @@ mod tests {
         assert!(ticks.windows(2).all(|pair| axis.at(pair[1]) - axis.at(pair[0]) >= 16.0));
     }
 
+    const PERCENT: Scale = Scale::Percent { low: 0.0 };
+
+    #[test]
+    fn numbers_are_not_in_percent() {
+        let labels = |values: &[f64], low: f64| -> Vec<String> {
+            let axis = ScoreAxis::new(values, Scale::Number { low }, 100.0, 0.0);
+            axis.ticks().into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(labels(&[3.1, 4.9], 0.0), ["3.0", "3.5", "4.0", "4.5"]);
+        assert_eq!(labels(&[-1200.0, 300.0], f64::NEG_INFINITY), ["−1500", "−1000", "−500", "0"]);
+        assert!(labels(&[0.25], 0.0).len() >= 2);
+    }
+
     #[test]
     fn scores_have_round_ticks() {
-        let axis = ScoreAxis::new(&[0.03, 0.28], (0.0, 1.0), 100.0, 0.0);
+        let axis = ScoreAxis::new(&[0.03, 0.28], PERCENT, 100.0, 0.0);
         let labels: Vec<String> = axis.ticks().into_iter().map(|(_, text)| text).collect();
         assert_eq!(labels, ["0", "5", "10", "15", "20", "25"]);
         assert_eq!((axis.at(0.0), axis.at(0.28)), (100.0, 0.0));
-        let axis = ScoreAxis::new(&[-7.0, 0.5], (-1.0, 1.0), 100.0, 0.0);
+        let axis = ScoreAxis::new(&[-7.0, 0.5], Scale::Percent { low: -1.0 }, 100.0, 0.0);
         assert!(axis.clipped && axis.at_clipped(-7.0) == 100.0);
         assert!(axis.ticks().iter().any(|(_, text)| text == "0"));
         // One value, no value.
-        assert!(ScoreAxis::new(&[0.5], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
-        assert!(ScoreAxis::new(&[], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
-        assert!(ScoreAxis::new(&[0.0], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
+        assert!(ScoreAxis::new(&[0.5], PERCENT, 100.0, 0.0).ticks().len() >= 2);
+        assert!(ScoreAxis::new(&[], PERCENT, 100.0, 0.0).ticks().len() >= 2);
+        assert!(ScoreAxis::new(&[0.0], PERCENT, 100.0, 0.0).ticks().len() >= 2);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! Lines differ in color, marker and dash pattern, so that they can be distinguished without colors. With few methods,
 //! error bars show the standard deviation; with many they would overlap, so they appear on hover.
 
-use crate::axis::{CountAxis, ScoreAxis, separate_labels};
+use crate::axis::{CountAxis, Scale, ScoreAxis, separate_labels};
 use crate::html::{escape, shortened};
 use crate::text;
-use kernsift::evaluate::{Cell, Measure, MethodSummary, Summary};
+use kernsift::evaluate::{Cell, Measure, MethodSummary, Metric, Summary};
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 58.0;
@@ -71,22 +71,27 @@ pub fn chart(summary: &Summary, n_features: usize, selected: Option<usize>) -> D
     let values: Vec<f64> = cells
         .flat_map(|cell| if error_bars { [cell.mean - cell.sd, cell.mean + cell.sd] } else { [cell.mean; 2] })
         .collect();
-    let bounds = if summary.measure == Measure::R2 { (-1.0, 1.0) } else { (0.0, 1.0) };
+    let is_r2 = summary.measure == Measure::R2.into();
+    let scale = match &summary.measure {
+        Metric::Scorer(_) => Scale::Number { low: f64::NEG_INFINITY },
+        metric if metric.is_fraction() => Scale::Percent { low: if is_r2 { -1.0 } else { 0.0 } },
+        _ => Scale::Number { low: 0.0 },
+    };
     let x_axis = CountAxis::new(&summary.counts, LEFT + 26.0, right - 22.0);
     let lines = drawn(summary).count().max(1) as f64;
     let single = summary.counts.len() == 1;
     let max = if single { 60.0 } else { 7.0 };
     let offset = if error_bars || single { (0.6 * x_axis.min_distance() / lines).min(max) } else { 0.0 };
-    let y_axis = ScoreAxis::new(&values, bounds, bottom - 8.0, TOP + 8.0);
+    let y_axis = ScoreAxis::new(&values, scale, bottom - 8.0, TOP + 8.0);
     let chart = Chart { summary, n_features, x_axis, y_axis, right, bottom, offset, selected };
-    let clipped = summary.measure == Measure::R2 && chart.y_axis.clipped;
+    let clipped = is_r2 && chart.y_axis.clipped;
     Drawn { svg: chart.draw(), clipped }
 }
 
 impl Chart<'_> {
     fn draw(&self) -> String {
         let height = self.bottom + BELOW;
-        let measure = text::measure(self.summary.measure);
+        let measure = escape(text::measure(&self.summary.measure));
         let mut svg = format!(
             "<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-labelledby=\"chart-title chart-desc\">\n\
              <title id=\"chart-title\">{measure} by number of features</title>\n\
@@ -121,6 +126,7 @@ impl Chart<'_> {
 
     /// A description for screen readers.
     fn describe(&self) -> String {
+        let unit = text::unit(&self.summary.measure);
         let lines = drawn(self.summary).map(|(_, method)| {
             let known: Vec<(usize, &Cell)> = self
                 .summary
@@ -129,7 +135,9 @@ impl Chart<'_> {
                 .zip(&method.cells)
                 .filter_map(|(&k, cell)| Some((k, cell.as_ref()?)))
                 .collect();
-            let point = |&(k, cell): &(usize, &Cell)| format!("{} % with {k}", text::percent(cell.mean));
+            let point = |&(k, cell): &(usize, &Cell)| {
+                format!("{}{unit} with {k}", text::score(cell.mean, &self.summary.measure))
+            };
             let ends = match (known.first(), known.last()) {
                 (Some(a), Some(b)) if a.0 != b.0 => format!("{} to {}", point(a), point(b)),
                 (Some(a), _) => point(a),
@@ -164,19 +172,20 @@ impl Chart<'_> {
         svg += &format!(
             "<path class=\"axis\" d=\"M{LEFT} {bottom:.1}H{right:.1}\"/>\n\
              <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">Number of features{scale}</text>\n\
-             <text class=\"name\" transform=\"translate(15 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">{}, %</text>\n</g>\n",
+             <text class=\"name\" transform=\"translate(15 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>\n</g>\n",
             (LEFT + right) / 2.0,
             bottom + 44.0,
-            text::measure(self.summary.measure)
+            escape(text::measure(&self.summary.measure)),
+            text::in_unit(&self.summary.measure)
         );
         svg
     }
 
     fn all_features(&self, cell: &Cell, label: f64) -> String {
         let (right, y) = (self.right, self.y_axis.at_clipped(cell.mean));
-        let text = text::mean_and_sd(cell);
+        let text = text::mean_and_sd(cell, &self.summary.measure) + text::unit(&self.summary.measure);
         format!(
-            "<g class=\"all\"><title>{}: {text} %</title><path class=\"line\" d=\"M{LEFT} {y:.1}H{right:.1}\"/>\
+            "<g class=\"all\"><title>{}: {text}</title><path class=\"line\" d=\"M{LEFT} {y:.1}H{right:.1}\"/>\
              <path class=\"lead\" d=\"M{right:.1} {y:.1}L{:.1} {label:.1}\"/><path class=\"line\" d=\"M{:.1} {label:.1}h18\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>\n",
             all_label(self.n_features),
@@ -197,6 +206,7 @@ impl Chart<'_> {
     fn method(&self, index: usize, method: &MethodSummary, shift: f64, label: f64) -> String {
         let dash = DASHES[(index / COLORS) % DASHES.len()];
         let quiet = if shows_error_bars(self.summary) { "" } else { " quiet" };
+        let unit = text::unit(&self.summary.measure);
         let (mut line, mut bars, mut marks) = (String::new(), String::new(), String::new());
         let mut pen_down = false;
         let every = self.summary.counts.len().div_ceil(MAX_MARKERS);
@@ -213,12 +223,12 @@ impl Chart<'_> {
                 &format!("M{x:.1} {low:.1}V{high:.1}M{:.1} {low:.1}h5M{:.1} {high:.1}h5", x - 2.5, x - 2.5);
             if nth % every == 0 {
                 marks += &format!(
-                    "<path class=\"{}\" d=\"{}\"><title>{}, {}: {} %{}</title></path>",
+                    "<path class=\"{}\" d=\"{}\"><title>{}, {}: {}{unit}{}</title></path>",
                     marker_class(index),
                     marker(index, x, y),
                     escape(&method.label),
                     text::counted(k, "feature"),
-                    text::mean_and_sd(cell),
+                    text::mean_and_sd(cell, &self.summary.measure),
                     cell.p.map(|p| format!(", {}", escape(&text::p_value(p)))).unwrap_or_default()
                 );
             }

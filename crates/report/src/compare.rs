@@ -5,7 +5,7 @@ use crate::html::escape;
 use crate::page::Page;
 use crate::{account, stability, tables, text};
 use kernsift::data::Account;
-use kernsift::evaluate::{Measure, ResultsLog, Run, Summary};
+use kernsift::evaluate::{Metric, ResultsLog, Run, Summary};
 
 /// A self-contained HTML page about a comparison: data and protocol, scores as a chart and as a table, cost, selected
 /// features, failures, notes on interpretation, and the command.
@@ -23,7 +23,7 @@ pub fn compare_page(
     let mut page = Page::new(title, &headline(summary, n_features));
     account::open(&mut page, account);
     if let Some(run) = log.run() {
-        page.facts(&facts(run, summary.measure, account.is_some()));
+        page.facts(&facts(run, &summary.measure, account.is_some()));
     }
     page.section("scores", "Score by number of features", &scores(summary, n_features));
     page.section("costs", "Time and memory", &tables::costs(summary));
@@ -55,19 +55,32 @@ fn headline(summary: &Summary, n_features: usize) -> String {
     let Some((_, k, method, cell)) = best else {
         return "No method has a score.".into();
     };
+    let unit = text::unit(&summary.measure);
     let all = summary.all_features.map_or(String::new(), |cell| {
-        format!(" All {n_features} features: <span>{} %</span>.", text::mean_and_sd(&cell))
+        format!(
+            " All {n_features} features: <span>{}{unit}</span>.",
+            text::mean_and_sd(&cell, &summary.measure)
+        )
+    });
+    let simplest = summary.simplest.as_ref().filter(|s| (s.n_features, &s.label) != (k, &method.label));
+    let simplest = simplest.map_or(String::new(), |simplest| {
+        format!(
+            " Fewest features within one standard error of it: <b>{}</b> with {}, <span>{}{unit}</span>.",
+            escape(&simplest.label),
+            text::counted(simplest.n_features, "feature"),
+            text::mean_and_sd(&simplest.cell, &summary.measure)
+        )
     });
     format!(
-        "{}: <strong>{} %</strong>, by <b>{}</b> with {}.{all}",
-        text::best(summary.measure),
-        text::mean_and_sd(&cell),
+        "{}: <strong>{}{unit}</strong>, by <b>{}</b> with {}.{simplest}{all}",
+        escape(&text::best(&summary.measure)),
+        text::mean_and_sd(&cell, &summary.measure),
         escape(&method.label),
         text::counted(k, "feature")
     )
 }
 
-fn facts(run: &Run, measure: Measure, has_account: bool) -> Vec<(&'static str, String)> {
+fn facts(run: &Run, metric: &Metric, has_account: bool) -> Vec<(&'static str, String)> {
     let data = [
         (
             "Data",
@@ -78,7 +91,7 @@ fn facts(run: &Run, measure: Measure, has_account: bool) -> Vec<(&'static str, S
                 text::counted(run.fingerprint.columns, "column")
             ),
         ),
-        ("Target", if measure == Measure::R2 { "continuous" } else { "classes" }.to_owned()),
+        ("Target", target(metric).to_owned()),
     ];
     let mut facts: Vec<(&str, String)> = data.into_iter().filter(|_| !has_account).collect();
     facts.extend([
@@ -89,6 +102,15 @@ fn facts(run: &Run, measure: Measure, has_account: bool) -> Vec<(&'static str, S
     facts.extend(run.impute.map(|fill| ("Imputation", text::imputation(fill).to_owned())));
     facts.push(("Seed", run.seed.to_string()));
     facts
+}
+
+/// The type of the target of a score.
+fn target(metric: &Metric) -> &'static str {
+    match metric {
+        Metric::BuiltIn(measure) if measure.is_for_numbers() => "continuous",
+        Metric::BuiltIn(_) => "classes",
+        Metric::Scorer(_) => "see the score",
+    }
 }
 
 fn scores(summary: &Summary, n_features: usize) -> String {

@@ -46,11 +46,13 @@ impl Validation {
     pub(crate) fn sentence(&self, k: usize, all: &str) -> String {
         let (Some(score), Self::Done(done)) = (self.score(k), self) else { return String::new() };
         let summary = &done.1;
+        let unit = text::unit(&summary.measure);
         let baseline = summary.all_features.map_or(String::new(), |cell| {
-            format!(" (with {all}: <span>{} %</span>)", text::mean_and_sd(&cell))
+            format!(" (with {all}: <span>{}{unit}</span>)", text::mean_and_sd(&cell, &summary.measure))
         });
-        let measure = text::measure(summary.measure);
-        format!(" {measure} in cross-validation: <strong>{} %</strong>{baseline}.", text::mean_and_sd(score))
+        let measure = text::measure(&summary.measure);
+        let score = text::mean_and_sd(score, &summary.measure);
+        format!(" {measure} in cross-validation: <strong>{score}{unit}</strong>{baseline}.")
     }
 
     /// The score by number of features, with an explanation.

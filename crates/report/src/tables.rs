@@ -3,7 +3,7 @@
 use crate::html::{breakable, escape};
 use crate::text;
 use kernsift::error::bytes;
-use kernsift::evaluate::{Cell, Summary};
+use kernsift::evaluate::{Cell, Metric, Summary};
 
 /// Maximum number of columns per table.
 const BLOCK: usize = 8;
@@ -27,18 +27,20 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
     let heads: String =
         block.iter().map(|&p| format!("<th scope=\"col\">{}</th>", summary.counts[p])).collect();
     let mut html = format!(
-        "<div class=\"scroll\"><table class=\"scores{narrow}\"><caption>{} in %, mean ± standard deviation over splits{range}</caption>\n\
+        "<div class=\"scroll\"><table class=\"scores{narrow}\"><caption>{}{}, mean ± standard deviation over splits{range}</caption>\n\
          <thead><tr><th scope=\"col\">Features</th>{heads}</tr></thead>\n<tbody>\n",
-        text::measure(summary.measure)
+        escape(text::measure(&summary.measure)),
+        if summary.measure.is_fraction() { " in %" } else { "" },
     );
     for method in &summary.methods {
-        let cells: String = block.iter().map(|&p| score(method.cells[p].as_ref())).collect();
+        let cells: String =
+            block.iter().map(|&p| score(method.cells[p].as_ref(), &summary.measure)).collect();
         html += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", breakable(&method.label));
     }
     html + "</tbody></table></div>\n"
 }
 
-fn score(cell: Option<&Cell>) -> String {
+fn score(cell: Option<&Cell>, metric: &Metric) -> String {
     let Some(cell) = cell else { return "<td class=\"none\">–</td>".into() };
     let (class, mark, note) = match cell.p {
         _ if cell.best => (" class=\"best\"", "*", "best".to_owned()),
@@ -47,29 +49,30 @@ fn score(cell: Option<&Cell>) -> String {
         None => ("", "", String::new()),
     };
     let sd = if cell.splits > 1 {
-        format!(" <span class=\"sd\">± {}</span>", text::percent(cell.sd))
+        format!(" <span class=\"sd\">± {}</span>", text::score(cell.sd, metric))
     } else {
         String::new()
     };
     let sd = sd + &text::of_splits(cell);
     format!(
         "<td{class}><span class=\"mean\">{}</span>{sd}<span class=\"mark\">{mark}</span><span class=\"note\">{}</span></td>",
-        text::percent(cell.mean),
+        text::score(cell.mean, metric),
         escape(&note)
     )
 }
 
 /// The best score, time and memory of each method.
 pub fn costs(summary: &Summary) -> String {
-    let mut html = String::from(
+    let unit = text::in_unit(&summary.measure);
+    let mut html = format!(
         "<div class=\"scroll\"><table class=\"costs\"><caption>Best mean score of each method; mean time per split for all numbers of features together; peak memory of the selection</caption>\n\
-         <thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Best score, %</th><th scope=\"col\">Features</th>\
+         <thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Best score{unit}</th><th scope=\"col\">Features</th>\
          <th scope=\"col\">Selection, s</th><th scope=\"col\">Evaluation, s</th><th scope=\"col\">Peak memory</th></tr></thead>\n<tbody>\n",
     );
     for method in &summary.methods {
-        let (score, k) = summary
-            .best_of(method)
-            .map_or(("–".into(), "–".into()), |(cell, k)| (text::mean_and_sd(&cell), k.to_string()));
+        let (score, k) = summary.best_of(method).map_or(("–".into(), "–".into()), |(cell, k)| {
+            (text::mean_and_sd(&cell, &summary.measure), k.to_string())
+        });
         let seconds = |value: Option<f64>| value.map_or("–".into(), text::seconds);
         html += &format!(
             "<tr><th scope=\"row\">{}</th><td>{score}</td><td>{k}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",

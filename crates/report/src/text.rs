@@ -2,30 +2,55 @@
 
 use crate::html::shortened;
 use kernsift::data::{ImputeStrategy, Splits, Target};
-use kernsift::evaluate::{Cell, EVALUATORS, Evaluator, Measure, Run};
+use kernsift::evaluate::{Cell, EVALUATORS, EvaluatorChoice, Measure, Metric, Run};
 use serde_json::Value;
 
 /// Significance level of the difference from the best.
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
-/// Name of a measure.
-pub fn measure(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Error => "Error",
-        Measure::BalancedAccuracy => "Balanced accuracy",
-        Measure::Auc => "ROC AUC",
-        Measure::R2 => "R²",
+/// Name of a score.
+pub fn measure(metric: &Metric) -> &str {
+    match metric {
+        Metric::Scorer(name) => name,
+        Metric::BuiltIn(measure) => match measure {
+            Measure::Error => "Error",
+            Measure::BalancedError => "Balanced error",
+            Measure::BalancedAccuracy => "Balanced accuracy",
+            Measure::Auc => "ROC AUC",
+            Measure::LogLoss => "Log loss",
+            Measure::F1 => "F1 score",
+            Measure::R2 => "R²",
+            Measure::Rmse => "RMSE",
+            Measure::Mae => "Mean absolute error",
+        },
     }
 }
 
-/// Name of the best value of a measure.
-pub fn best(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Error => "Lowest error",
-        Measure::BalancedAccuracy => "Highest balanced accuracy",
-        Measure::Auc => "Highest ROC AUC",
-        Measure::R2 => "Highest R²",
-    }
+/// Name of the best value of a score.
+pub fn best(metric: &Metric) -> String {
+    let extreme = if metric.larger_is_better() { "Highest" } else { "Lowest" };
+    let name = match metric {
+        Metric::BuiltIn(Measure::Auc | Measure::F1 | Measure::R2 | Measure::Rmse) | Metric::Scorer(_) => {
+            measure(metric).to_owned()
+        }
+        Metric::BuiltIn(_) => measure(metric).to_lowercase(),
+    };
+    format!("{extreme} {name}")
+}
+
+/// The unit of a score: a percent sign, or nothing.
+pub fn unit(metric: &Metric) -> &'static str {
+    if metric.is_fraction() { " %" } else { "" }
+}
+
+/// The unit of a score in the title of a column or an axis.
+pub fn in_unit(metric: &Metric) -> &'static str {
+    if metric.is_fraction() { ", %" } else { "" }
+}
+
+/// The value of a score without its unit: a fraction in percent, another one with four significant digits.
+pub fn score(value: f64, metric: &Metric) -> String {
+    if metric.is_fraction() { percent(value) } else { number(value) }
 }
 
 /// A fraction in percent, without the percent sign.
@@ -35,10 +60,10 @@ pub fn percent(fraction: f64) -> String {
     if text == "−0.0" { "0.0".into() } else { text }
 }
 
-/// Mean and standard deviation in percent.
-pub fn mean_and_sd(cell: &Cell) -> String {
-    let sd = if cell.splits > 1 { format!(" ± {}", percent(cell.sd)) } else { String::new() };
-    format!("{}{sd}{}", percent(cell.mean), of_splits(cell))
+/// Mean and standard deviation, without the unit.
+pub fn mean_and_sd(cell: &Cell, metric: &Metric) -> String {
+    let sd = if cell.splits > 1 { format!(" ± {}", score(cell.sd, metric)) } else { String::new() };
+    format!("{}{sd}{}", score(cell.mean, metric), of_splits(cell))
 }
 
 /// Number of splits with a score, if not all.
@@ -118,7 +143,13 @@ pub fn sentence(text: &str) -> String {
 
 /// Description of the splits.
 pub fn splits(run: &Run) -> String {
-    match run.splits {
+    let by = match run.split_by.as_deref() {
+        Some("groups") => ", groups kept together",
+        Some("time") => ", training rows earlier than test rows",
+        _ if run.not_stratified => ", not stratified",
+        _ => "",
+    };
+    let how = match run.splits {
         Some(Splits::Folds { folds, repeats: 1 }) => format!("{folds}-fold cross-validation"),
         Some(Splits::Folds { folds, repeats }) => {
             format!("{folds}-fold cross-validation, repeated {repeats} times")
@@ -131,7 +162,8 @@ pub fn splits(run: &Run) -> String {
             [one] => format!("one, given by the user, with {}", counted(one.test.len(), "test row")),
             folds => format!("{}, given by the user", counted(folds.len(), "split")),
         },
-    }
+    };
+    how + by
 }
 
 /// Description of the scaling.
@@ -151,7 +183,10 @@ pub fn imputation(impute: ImputeStrategy) -> &'static str {
 }
 
 /// An evaluator with its parameters.
-pub fn evaluator(evaluator: &Evaluator) -> String {
+pub fn evaluator(evaluator: &EvaluatorChoice) -> String {
+    if let EvaluatorChoice::External(external) = evaluator {
+        return external.description.clone();
+    }
     let name = evaluator.name();
     let title = EVALUATORS.iter().find(|info| info.name == name).map_or(name, |info| info.title);
     let mut parts = vec![];
@@ -228,6 +263,7 @@ fn value_text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernsift::evaluate::Evaluator;
 
     #[test]
     fn numbers() {
@@ -249,7 +285,7 @@ mod tests {
 
     #[test]
     fn evaluators_show_their_parameters() {
-        let text = |name: &str| evaluator(&Evaluator::by_name(name).unwrap());
+        let text = |name: &str| evaluator(&Evaluator::by_name(name).unwrap().into());
         assert_eq!(
             text("svm"),
             "Support vector machine: C chosen from 0.25 1 4 16 64 256, inner folds 5, RBF kernel with gamma scale"

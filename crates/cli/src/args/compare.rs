@@ -1,10 +1,21 @@
 //! Arguments of `kernsift compare`.
 
-use super::shared::{ScaleArg, TableArgs};
-use super::values::{Counts, choice, counts};
-use clap::Args;
+use super::shared::{ScaleArg, SplitByArgs, TableArgs};
+use super::values::{Counts, choice, counts, duration};
+use clap::{Args, ValueEnum};
 use kernsift::evaluate::Measure;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// On or off.
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes
+    #[default]
+    On,
+    /// No
+    Off,
+}
 
 /// `compare`
 #[derive(Args)]
@@ -17,9 +28,13 @@ pub struct CompareArgs {
     pub table: TableArgs,
     /// Methods, separated by commas: names (see `kernsift methods`), names with parameters such as
     /// relief:n_neighbors=5,metric=euclidean, 'random' for features chosen at random, or 'all' for every feature
-    /// selector that supports the target
-    #[arg(short, long = "methods", value_name = "LIST", default_value = "all")]
-    pub methods: String,
+    /// selector that supports the target [default: all; of more than 2000 features those that are fast]
+    #[arg(short, long = "methods", value_name = "LIST")]
+    pub methods: Option<String>,
+    /// Leave out methods that would take longer than this in total, such as 90s, 10min or 2h: the first split of each method
+    /// is timed, and may take a quarter of it; the choice depends on the computer
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
     /// Numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or to the number of columns]
     #[arg(short, value_name = "LIST", value_parser = counts, allow_hyphen_values = true)]
     pub k: Option<Counts>,
@@ -35,9 +50,9 @@ pub struct CompareArgs {
     /// Print a JSON record instead of tables
     #[arg(long)]
     pub json: bool,
-    /// The score in the tables [default: error; for regression r2]
+    /// The score in the tables; all that the evaluator permits are recorded [default: error; for regression r2]
     #[arg(long, value_parser = choice::<Measure>())]
-    pub score: Option<Measure>,
+    pub metric: Option<Measure>,
     /// Number of cross-validation folds [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test_size", help_heading = "Splits")]
     pub folds: Option<usize>,
@@ -45,11 +60,17 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FRACTION", allow_hyphen_values = true, help_heading = "Splits")]
     pub test_size: Option<f64>,
     /// Instead of folds, fit on DATA and test on this file, which has the same columns
-    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "test_size", "repeats"], help_heading = "Splits")]
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "test_size", "repeats", "groups", "time", "stratify"], help_heading = "Splits")]
     pub test: Option<String>,
     /// Number of repetitions with other random splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]
     pub repeats: usize,
+    /// What every split respects.
+    #[command(flatten)]
+    pub split_by: SplitByArgs,
+    /// Whether folds have the class proportions of the data, as far as groups permit
+    #[arg(long, value_enum, default_value_t, conflicts_with = "time", help_heading = "Splits")]
+    pub stratify: Switch,
     /// Estimator used for evaluation, with parameters if wanted: svm, linear-svm, knn or kernel-knn for classification,
     /// ridge or knn for regression; such as knn:n_neighbors=3 (`kernsift methods svm` lists its parameters) [default: svm,
     /// ridge]

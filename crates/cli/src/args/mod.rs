@@ -12,7 +12,7 @@ mod shared;
 mod test;
 mod values;
 
-pub use compare::CompareArgs;
+pub use compare::{CompareArgs, Switch};
 pub use design::DesignArgs;
 pub use inspect::InspectArgs;
 pub use interactions::InteractionsArgs;
@@ -20,7 +20,7 @@ pub use parse::parse;
 pub use reading::{ReadArgs, Source};
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;
-pub use shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs, WritingArgs};
+pub use shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs, WritingArgs};
 pub use test::TestArgs;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};

@@ -1,6 +1,6 @@
 //! Arguments of `kernsift select`.
 
-use super::shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs};
+use super::shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs};
 use super::values::feature_count;
 use clap::Args;
 use std::path::PathBuf;
@@ -36,6 +36,9 @@ pub struct SelectArgs {
     /// Whether to standardize features first
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
+    /// What the cross-validation of the method and of the report respects.
+    #[command(flatten)]
+    pub split_by: SplitByArgs,
     /// Measure the error on a test set, which is prepared like DATA: of the evaluator of `compare` with the selected features and
     /// with all, or of a kernel-space method itself
     #[arg(long, value_name = "DATA")]

@@ -79,6 +79,26 @@ impl ColumnArgs {
     }
 }
 
+/// What every split of the rows has to respect.
+#[derive(Args, Default)]
+pub struct SplitByArgs {
+    /// Keep the rows of a group, such as a patient, together in every split: the column with the groups, which is not a feature
+    #[arg(long, value_name = "COL", conflicts_with = "time", help_heading = "Splits")]
+    pub groups: Option<String>,
+    /// Train on earlier rows and test on later ones: the column with the times, numbers or dates, which is not a feature; rows
+    /// with the same time stay together
+    #[arg(long, value_name = "COL", help_heading = "Splits")]
+    pub time: Option<String>,
+}
+
+impl SplitByArgs {
+    /// The option and its column, if there is one.
+    pub fn column(&self) -> Option<(&'static str, &str)> {
+        let groups = self.groups.as_deref().map(|column| ("--groups", column));
+        groups.or(self.time.as_deref().map(|column| ("--time", column)))
+    }
+}
+
 /// A method and its parameters.
 #[derive(Args)]
 pub struct MethodArgs {

@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use kernsift::data::ColumnType;
 use kernsift::parameters::{Kind, ParameterValue};
 use serde::de::DeserializeOwned;
+use std::time::Duration;
 
 /// One of the named values of a library type; their descriptions are the help.
 pub fn choice<T>() -> impl TypedValueParser<Value = T>
@@ -128,9 +129,33 @@ pub fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Parses a time such as 90s, 10min or 2h.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let factor = match unit {
+        "s" => 1.0,
+        "min" | "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write a number with the unit s, min or h, such as 10min".into()),
+    };
+    let seconds = number.trim().parse::<f64>().ok().filter(|number| *number > 0.0).map(|n| n * factor);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "write a positive number with the unit s, min or h, such as 10min".into())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let seconds = |text: &str| duration(text).map(|time| time.as_secs_f64());
+        assert_eq!([seconds("90s"), seconds("1.5min"), seconds("2h")], [Ok(90.0), Ok(90.0), Ok(7200.0)]);
+        assert!(["", "10", "-1s", "0s", "1e999h", "5 days"].iter().all(|text| seconds(text).is_err()));
+    }
+
     use kernsift::select::FeatureCount;
 
     #[test]

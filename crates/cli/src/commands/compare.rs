@@ -1,17 +1,19 @@
 //! `kernsift compare`
 
 use super::options::no_such_method;
+use super::plan::{Informing, describe_left_out, describe_plan};
 use super::report;
-use crate::args::{CompareArgs, ScaleArg};
+use crate::args::{CompareArgs, ScaleArg, Switch};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_outputs, load, load_test};
+use crate::input::{Also, Loaded, check_outputs, load_split_by, load_test};
 use crate::output::{Cell as TableCell, number, percent, print, print_json, table};
 use crate::terminal::{self, display_width};
-use kernsift::data::{Dataset, Fold, Splits, Target, stack};
+use kernsift::data::{Dataset, Fold, SplitRule, Splits, stack};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
-    Candidate, Cell, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, cost_path,
+    Candidate, Cell, Compare, Evaluator, EvaluatorChoice, Measure, Metric, ResultsLog, SplitChoice, Summary,
+    cost_path,
 };
 use kernsift::{Context, Error, Observer};
 use kernsift_report::compare_page;
@@ -26,7 +28,8 @@ const LEVEL: f64 = 0.05;
 
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
+    let also = Also { table: false, details: args.report.is_some() };
+    let loaded = load_split_by(&args.table, &args.split_by, also, ctx, console)?;
     let (data, splits) = rows(args, &loaded, ctx, console)?;
     let data = data.as_ref();
     let compare = plan(args, data, splits)?;
@@ -38,22 +41,29 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     ];
     let inputs: Vec<&Path> = loaded.files().into_iter().chain(args.test.as_deref().map(Path::new)).collect();
     check_outputs(&outputs, &inputs)?;
-    let measure = args.score.unwrap_or_else(|| Measure::for_target(data.target()));
+    let measure = args.metric.unwrap_or_else(|| Measure::for_target(data.target()));
     compare.check(data).map_err(typed)?;
-    check_measure(measure, data.target())?;
+    if let EvaluatorChoice::BuiltIn(evaluator) = &compare.evaluator {
+        measure.check(data.target(), evaluator).map_err(typed)?;
+    }
     let mut log = match &args.record {
         Some(path) => ResultsLog::open(path)?,
         None => ResultsLog::in_memory(),
     };
     let known = log.results().count();
-    compare.run(data, &loaded.name, &mut log, ctx).map_err(|error| {
-        if let (true, Some(path)) = (error.is_interrupted(), &args.record) {
-            let path = path.display();
-            console.inform(&format!("results so far are in {path}; run the same command to resume"));
-        }
-        typed(error)
-    })?;
+    console.inform(&describe_plan(&compare, data));
+    let observer = Informing(console);
+    let run_ctx = Context { observer: &observer, ..*ctx };
+    let left_out =
+        compare.run_within(args.budget, data, &loaded.name, &mut log, &run_ctx).map_err(|error| {
+            if let (true, Some(path)) = (error.is_interrupted(), &args.record) {
+                let path = path.display();
+                console.inform(&format!("results so far are in {path}; run the same command to resume"));
+            }
+            typed(error)
+        })?;
     console.clear();
+    left_out.iter().for_each(|method| console.warn(&describe_left_out(method)));
     if known > 0 {
         console.inform(&format!("resumed from {known} results in the record"));
     }
@@ -121,8 +131,11 @@ fn split_methods(list: &str) -> Vec<&str> {
 
 /// The comparison that the arguments describe.
 fn plan(args: &CompareArgs, data: &Dataset, splits: SplitChoice) -> Result<Compare, Failure> {
-    let mut candidates: Vec<Candidate> = vec![];
-    for text in split_methods(&args.methods) {
+    let mut candidates: Vec<Candidate> = match args.methods {
+        Some(_) => vec![],
+        None => Candidate::default_for(data),
+    };
+    for text in split_methods(args.methods.as_deref().unwrap_or_default()) {
         let new = match text {
             "all" => Candidate::all_for(data.target()),
             text => vec![Candidate::parse(text).map_err(no_such_method)?],
@@ -142,23 +155,12 @@ fn plan(args: &CompareArgs, data: &Dataset, splits: SplitChoice) -> Result<Compa
         candidates,
         counts: args.k.as_ref().map_or_else(|| (1..=data.d().min(10)).collect(), |k| k.0.clone()),
         splits,
-        evaluator,
+        stratify: args.stratify == Switch::On,
+        evaluator: evaluator.into(),
         scale: args.scale == ScaleArg::Standard,
         impute: args.table.impute(),
         baseline: true,
     })
-}
-
-fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
-    let is_regression = matches!(target, Target::Continuous(_));
-    if is_regression == (measure == Measure::R2) {
-        return Ok(());
-    }
-    let (task, scores) = match is_regression {
-        true => ("regression", "r2"),
-        false => ("classification", "error, balanced-accuracy or auc"),
-    };
-    Err(Failure::Input(format!("--score {} is not for {task}; use {scores}", measure.name())))
 }
 
 /// Warns of methods that could not be evaluated; an error if there are no others.
@@ -168,7 +170,7 @@ fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure>
         let failure = summary.methods.iter().find_map(|m| m.failure.clone()).unwrap_or_else(|| {
             let score = summary.measure.name();
             format!(
-                "{score} is undefined for the test rows of every split; use fewer folds, or another --score"
+                "{score} is undefined for the test rows of every split; use fewer folds, or another --metric"
             )
         });
         return Err(Failure::Input(format!("no method could be evaluated: {failure}")));
@@ -205,19 +207,26 @@ fn text(loaded: &Loaded, test: Option<&str>, compare: &Compare, summary: &Summar
             format!("{n_rows} test rows of {}", test.unwrap_or(&loaded.name))
         }
     };
+    let splits = splits + split_by(compare, data);
     let mut text = format!(
         "{}\n{} of {} in {splits}; methods are fitted on training rows only\n",
         loaded.describe(""),
-        title(summary.measure),
+        title(&summary.measure),
         compare.evaluator.name(),
     );
     let indices: Vec<usize> = (0..summary.counts.len()).collect();
+    let value = |cell: &Cell| value(cell, &summary.measure);
     for block in blocks(summary, &indices, &value) {
         text += &format!("\n{}", block_of(summary, block, &value));
     }
     text += "\n * best with this number of features; - worse than the best (paired test, p < 0.05)\n";
     if let Some(cell) = &summary.all_features {
-        text += &format!(" all {} features: {}\n", data.d(), plain(cell));
+        text += &format!(" all {} features: {}\n", data.d(), plain(cell, &summary.measure));
+    }
+    if let Some(simplest) = &summary.simplest {
+        let (label, k) = (&simplest.label, simplest.n_features);
+        let score = plain(&simplest.cell, &summary.measure);
+        text += &format!(" fewest features within one standard error of the best: {k} by {label}, {score}\n");
     }
     if verbose {
         for block in blocks(summary, &indices, &p_value) {
@@ -231,10 +240,10 @@ fn text(loaded: &Loaded, test: Option<&str>, compare: &Compare, summary: &Summar
 }
 
 /// Formats a cell.
-type Show = dyn Fn(&Cell) -> String;
+type Show<'a> = dyn Fn(&Cell) -> String + 'a;
 
 /// Splits the columns of the table into blocks that fit the terminal.
-fn blocks<'a>(summary: &Summary, indices: &'a [usize], show: &Show) -> std::slice::Chunks<'a, usize> {
+fn blocks<'a>(summary: &Summary, indices: &'a [usize], show: &Show<'_>) -> std::slice::Chunks<'a, usize> {
     let Some(room) = terminal::width() else { return indices.chunks(BLOCK) };
     let label = summary.methods.iter().map(|method| display_width(&method.label)).max().unwrap_or(0);
     let cells = summary.methods.iter().flat_map(|method| method.cells.iter().flatten());
@@ -242,7 +251,7 @@ fn blocks<'a>(summary: &Summary, indices: &'a [usize], show: &Show) -> std::slic
     indices.chunks((room.saturating_sub(label.max("features".len()) + 1) / (cell + 2)).max(1))
 }
 
-fn block_of(summary: &Summary, block: &[usize], show: &Show) -> String {
+fn block_of(summary: &Summary, block: &[usize], show: &Show<'_>) -> String {
     let counts: Vec<String> = block.iter().map(|&i| summary.counts[i].to_string()).collect();
     let header: Vec<&str> = std::iter::once("features").chain(counts.iter().map(String::as_str)).collect();
     let rows = summary.methods.iter().map(|method| {
@@ -259,9 +268,9 @@ fn block_of(summary: &Summary, block: &[usize], show: &Show) -> String {
 /// The table of best scores, times and memory.
 fn costs(summary: &Summary) -> String {
     let rows = summary.methods.iter().map(|method| {
-        let (score, k) = summary
-            .best_of(method)
-            .map_or((String::new(), String::new()), |(cell, k)| (plain(&cell), k.to_string()));
+        let (score, k) = summary.best_of(method).map_or((String::new(), String::new()), |(cell, k)| {
+            (plain(&cell, &summary.measure), k.to_string())
+        });
         let seconds = |value: Option<f64>| value.map_or(String::new(), number);
         vec![
             method.label.clone(),
@@ -275,28 +284,52 @@ fn costs(summary: &Summary) -> String {
     table(&["method", "best", "features", "select s", "eval s", "memory"], rows.collect(), &[1, 2, 3, 4, 5])
 }
 
-fn title(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Error => "error in %",
-        Measure::BalancedAccuracy => "balanced accuracy in %",
-        Measure::Auc => "AUC in %",
-        Measure::R2 => "R² in %",
+fn title(metric: &Metric) -> String {
+    let name = match metric {
+        Metric::Scorer(name) => name,
+        Metric::BuiltIn(measure) => match measure {
+            Measure::Error => "error",
+            Measure::BalancedError => "balanced error",
+            Measure::BalancedAccuracy => "balanced accuracy",
+            Measure::Auc => "AUC",
+            Measure::LogLoss => "log loss",
+            Measure::F1 => "F1 score",
+            Measure::R2 => "R²",
+            Measure::Rmse => "RMSE",
+            Measure::Mae => "mean absolute error",
+        },
+    };
+    format!("{name}{}", if metric.is_fraction() { " in %" } else { "" })
+}
+
+/// What the splits respect.
+fn split_by(compare: &Compare, data: &Dataset) -> &'static str {
+    match (&compare.splits, data.split_rule()) {
+        (SplitChoice::Given(_), _) => "",
+        (_, SplitRule::Groups(_)) => " that keep groups together",
+        (_, SplitRule::Time(_)) => " of later rows",
+        _ if !compare.stratify => " without stratification",
+        _ => "",
     }
 }
 
-fn plain(cell: &Cell) -> String {
+fn plain(cell: &Cell, metric: &Metric) -> String {
     let splits = if cell.is_complete() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) };
-    let sd = if cell.splits > 1 { format!(" ± {:.1}", 100.0 * cell.sd) } else { String::new() };
-    format!("{:.1}{sd}{splits}", 100.0 * cell.mean)
+    let number = |value: f64| match metric.is_fraction() {
+        true => format!("{:.1}", 100.0 * value),
+        false => number(value),
+    };
+    let sd = if cell.splits > 1 { format!(" ± {}", number(cell.sd)) } else { String::new() };
+    format!("{}{sd}{splits}", number(cell.mean))
 }
 
-fn value(cell: &Cell) -> String {
+fn value(cell: &Cell, metric: &Metric) -> String {
     let mark = match cell.p {
         _ if cell.best => '*',
         Some(p) if p < LEVEL => '-',
         _ => ' ',
     };
-    format!("{}{mark}", plain(cell))
+    format!("{}{mark}", plain(cell, metric))
 }
 
 fn p_value(cell: &Cell) -> String {
@@ -312,6 +345,7 @@ fn p_value(cell: &Cell) -> String {
 fn typed(error: Error) -> Failure {
     let options = [
         ("compare", "number of features", "-k"),
+        ("compare", "metric", "--metric"),
         ("splits", "folds", "--folds"),
         ("splits", "repeats", "--repeats"),
         ("splits", "test_size", "--test-size"),

@@ -11,6 +11,7 @@ pub mod interactions;
 mod kernel_file;
 pub mod methods;
 mod options;
+mod plan;
 mod report;
 pub mod reproduce;
 pub mod select;

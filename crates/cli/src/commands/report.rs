@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::Loaded;
 use kernsift::Context;
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Splits, Target};
+use kernsift::data::{Dataset, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
 };
@@ -38,10 +38,13 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Cost) {
 }
 
 /// Returns an error if there are too few rows for the folds.
-pub fn check_folds(folds: Option<usize>, rows: usize) -> Result<(), Failure> {
+pub fn check_folds(folds: Option<usize>, data: &Dataset) -> Result<(), Failure> {
     match folds {
         None | Some(0) => Ok(()),
-        Some(folds) => Splits::Folds { folds, repeats: 1 }.check(rows.min(MAX_ROWS)).map_err(typed),
+        Some(folds) => {
+            let splits = Splits::Folds { folds, repeats: 1 };
+            splits.check(data.n().min(MAX_ROWS)).and_then(|()| splits.check_data(data)).map_err(typed)
+        }
     }
 }
 
@@ -128,7 +131,8 @@ impl CrossValidation<'_> {
             candidates: vec![Candidate { label: self.label.to_owned(), method: self.method.by_number() }],
             counts: counts_around(self.n_selected, self.max_count),
             splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
-            evaluator: Evaluator::for_target(data.target()),
+            stratify: true,
+            evaluator: Evaluator::for_target(data.target()).into(),
             scale: self.scale,
             impute: self.table.impute(),
             baseline: true,

@@ -2,6 +2,7 @@
 
 use super::features::{FeatureType, Groups, check_types};
 use super::rows::Rows;
+use super::split_rule::SplitRule;
 use super::table::check_names;
 use super::target::{Classes, Target, check_target};
 use crate::error::{Error, Result};
@@ -23,6 +24,7 @@ pub struct Dataset {
     columns: Columns,
     /// Names of the levels of categories, if they are known; empty or one entry per feature.
     level_names: Vec<LevelNames>,
+    split_rule: SplitRule,
 }
 
 /// Names of the levels of a category; `None` for a number, or if they are not known.
@@ -125,7 +127,8 @@ impl Dataset {
         }
         check_target(&target, x.n())?;
         let has_missing = x.first_missing().is_some();
-        Ok(Self { names, x, target, has_missing, columns, level_names: vec![] })
+        let (level_names, split_rule) = (vec![], SplitRule::Independent);
+        Ok(Self { names, x, target, has_missing, columns, level_names, split_rule })
     }
 
     /// Features named x1, x2, ..., without a target.
@@ -168,6 +171,17 @@ impl Dataset {
         check_target(&target, self.n())?;
         self.target = target;
         Ok(())
+    }
+
+    /// The same data with what every split of its rows has to respect.
+    pub fn with_split_rule(self, split_rule: SplitRule) -> Result<Self> {
+        split_rule.check(self.n())?;
+        Ok(Self { split_rule, ..self })
+    }
+
+    /// What every split of the rows has to respect.
+    pub fn split_rule(&self) -> &SplitRule {
+        &self.split_rule
     }
 
     /// The same data with names of the levels of categories, one entry per feature.
@@ -314,7 +328,7 @@ impl Dataset {
         }
         let bad = if self.has_missing { x.first(f64::is_infinite) } else { x.first_not_finite() };
         let data = Self::checked(self.names.clone(), x, self.target.clone(), bad, self.columns.clone())?;
-        Ok(Self { level_names: self.level_names.clone(), ..data })
+        Ok(Self { level_names: self.level_names.clone(), split_rule: self.split_rule.clone(), ..data })
     }
 
     /// These rows, in this order. Class codes stay the same, even if classes become empty.
@@ -325,7 +339,8 @@ impl Dataset {
             self.target_of(keep),
             self.columns.clone(),
         );
-        Self { level_names: self.level_names.clone(), ..data }
+        let split_rule = self.split_rule.take_rows(keep);
+        Self { level_names: self.level_names.clone(), split_rule, ..data }
     }
 
     /// The target of these rows, in this order.
@@ -361,13 +376,14 @@ impl Dataset {
             [] => vec![],
             known => keep.iter().map(|&j| known[j].clone()).collect(),
         };
-        Self { level_names, ..data }
+        Self { level_names, split_rule: self.split_rule.clone(), ..data }
     }
 
     /// A subset of checked data, which may have no missing values any more.
     fn subset(&self, names: Vec<String>, x: Rows, target: Target, columns: Columns) -> Self {
         let has_missing = self.has_missing && x.first_missing().is_some();
-        Self { names, x, target, has_missing, columns, level_names: vec![] }
+        let (level_names, split_rule) = (vec![], SplitRule::Independent);
+        Self { names, x, target, has_missing, columns, level_names, split_rule }
     }
 }
 

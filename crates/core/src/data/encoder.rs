@@ -122,10 +122,13 @@ impl Encoder {
             return Err(Error::MissingValue { row: row + 1, column: data.names()[j].clone() });
         }
         let x = self.apply(data.x())?;
-        if self.features.is_empty() {
-            return Dataset::new(data.names().to_vec(), x, data.target().clone());
-        }
-        Dataset::encoded(data.names().to_vec(), x.into_dense(), self.groups(), data.target().clone())
+        let encoded = match self.features.is_empty() {
+            true => Dataset::new(data.names().to_vec(), x, data.target().clone()),
+            false => {
+                Dataset::encoded(data.names().to_vec(), x.into_dense(), self.groups(), data.target().clone())
+            }
+        };
+        encoded?.with_split_rule(data.split_rule().clone())
     }
 
     /// Encodes rows with the same features.

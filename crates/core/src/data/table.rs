@@ -198,6 +198,23 @@ impl Table {
         }
     }
 
+    /// Removes a column of a dense table.
+    pub fn remove_column(&mut self, name: &str) -> Result<Column> {
+        match self {
+            Self::Columns(columns) => match columns.iter().position(|column| column.name == name) {
+                Some(at) => Ok(columns.remove(at)),
+                None => Err(Error::unknown_name(
+                    "column",
+                    name,
+                    columns.iter().map(|column| column.name.as_str()),
+                )),
+            },
+            Self::Sparse { .. } => Err(Error::parse(format!(
+                "groups and times need a dense table; column '{name}' of a sparse one cannot be used"
+            ))),
+        }
+    }
+
     /// The names of all columns; a separate target comes last.
     pub fn names(&self) -> Vec<&str> {
         match self {
@@ -259,6 +276,15 @@ mod tests {
         };
         assert!(!columns[0].is_missing(0) && columns[0].is_missing(1));
         assert_eq!(columns[1], Column::text("b", [None, Some("x")].into_iter()));
+    }
+
+    #[test]
+    fn columns_can_be_removed() {
+        let columns = ["a", "b"].map(|name| Column::numeric(name, vec![1.0]));
+        let mut table = Table::new(columns.to_vec()).unwrap();
+        assert_eq!(table.remove_column("a").unwrap(), columns[0]);
+        assert_eq!(table.names(), ["b"]);
+        assert!(table.remove_column("a").unwrap_err().to_string().contains("no column 'a'"));
     }
 
     #[test]

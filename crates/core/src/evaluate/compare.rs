@@ -5,14 +5,17 @@
 
 use super::candidate::{ALL_FEATURES, Candidate, Method};
 use super::evaluator::Evaluator;
+use super::external::EvaluatorChoice;
+use super::queue::{LeftOut, Task};
 use super::record::{FORMAT, Fingerprint, Run, SplitRows};
 use super::results_log::ResultsLog;
-use super::runner::{NAME, Runner, Task};
+use super::runner::{Begun, NAME, Runner, Work};
 use crate::context::Context;
-use crate::data::{Dataset, Encoding, Fold, ImputeStrategy, Splits, Target};
+use crate::data::{Dataset, Encoding, Fold, ImputeStrategy, SplitRule, Splits, Target};
 use crate::error::{Error, Result};
 use crate::select::Selector;
 use std::collections::HashSet;
+use std::time::Duration;
 
 /// A comparison of methods by cross-validation.
 #[derive(Debug, Clone)]
@@ -21,10 +24,12 @@ pub struct Compare {
     pub candidates: Vec<Candidate>,
     /// Numbers of features to select.
     pub counts: Vec<usize>,
-    /// How the rows are split.
+    /// How the rows are split; generated splits also respect the [`SplitRule`] of the data.
     pub splits: SplitChoice,
+    /// Whether generated splits have the class proportions of the data, as far as groups permit.
+    pub stratify: bool,
     /// The estimator used for evaluation.
-    pub evaluator: Evaluator,
+    pub evaluator: EvaluatorChoice,
     /// Whether to standardize the features, with the means and standard deviations of the training rows of each split.
     pub scale: bool,
     /// How to impute missing values, from the training rows of each split.
@@ -56,35 +61,64 @@ pub enum SplitChoice {
 impl Compare {
     /// Computes the results that the log lacks. `name` is the user's name for the data.
     pub fn run(&self, data: &Dataset, name: &str, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
+        self.run_within(None, data, name, log, ctx).map(|_| ())
+    }
+
+    /// As [`Compare::run`], but leaves out methods that would take longer than a time budget, see [`LeftOut`]. The choice
+    /// depends on the speed of the computer.
+    pub fn run_within(
+        &self,
+        budget: Option<Duration>,
+        data: &Dataset,
+        name: &str,
+        log: &mut ResultsLog,
+        ctx: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        let EvaluatorChoice::BuiltIn(evaluator) = &self.evaluator else {
+            let name = self.evaluator.name();
+            return Err(Error::param(NAME, "evaluator", "one of the library", name));
+        };
+        let Begun { work, tasks } = self.begin(data, name, log, ctx)?;
+        let left_out = Runner { data, work: &work, evaluator }.run(tasks, budget, log, ctx)?;
+        log.finish()?;
+        Ok(left_out)
+    }
+
+    /// Checks everything, makes the splits, and adds the description of the run to the log.
+    pub(super) fn begin(
+        &self,
+        data: &Dataset,
+        name: &str,
+        log: &mut ResultsLog,
+        ctx: &Context,
+    ) -> Result<Begun> {
         self.check(data)?;
         let folds = self.folds(data, ctx)?;
         let mut candidates = self.candidates.clone();
         if self.baseline {
             candidates.push(Candidate { label: ALL_FEATURES.to_owned(), method: Method::AllFeatures });
         }
-        let per_repeat = match &self.splits {
-            SplitChoice::Generated(splits) => splits.per_repeat(),
-            SplitChoice::Given(folds) => folds.len(),
+        let per_repeat = match (&self.splits, data.split_rule()) {
+            (
+                SplitChoice::Generated(splits),
+                SplitRule::Independent | SplitRule::Groups(_) | SplitRule::Time(_),
+            ) => splits.per_repeat(),
+            _ => folds.len(),
         };
         log.begin(self.describe(data, name, &folds, per_repeat, ctx), &candidates)?;
         let tasks = self.tasks(&candidates, data.d(), folds.len(), |label, split, k| {
             log.has(&(label.to_owned(), split / per_repeat, split % per_repeat, k))
         });
-        let runner = Runner {
-            data,
-            folds: &folds,
-            per_repeat,
-            candidates: &candidates,
-            evaluator: &self.evaluator,
-            encoding: Encoding { impute: Some(self.impute), standardize: self.scale },
-        };
-        runner.run(tasks, log, ctx)?;
-        log.finish()
+        let encoding = Encoding { impute: Some(self.impute), standardize: self.scale };
+        Ok(Begun { work: Work { folds, per_repeat, candidates, encoding }, tasks })
     }
 
     /// Checks the parameters against the data, before any work is done.
     pub fn check(&self, data: &Dataset) -> Result<()> {
-        self.evaluator.check(data)?;
+        match &self.evaluator {
+            EvaluatorChoice::BuiltIn(evaluator) => evaluator.check(data)?,
+            EvaluatorChoice::External(_) => Evaluator::check_target(data)?,
+        }
         if self.candidates.is_empty() {
             return Err(Error::param(NAME, "methods", "at least one", "none"));
         }
@@ -92,7 +126,7 @@ impl Compare {
             return Err(Error::param(NAME, "number of features", "at least one", "none"));
         }
         if let SplitChoice::Generated(splits) = &self.splits {
-            splits.check(data.n())?;
+            splits.check_data(data)?;
         }
         for candidate in &self.candidates {
             if let (Method::Columns(selector), Target::Classes(classes)) = (&candidate.method, data.target())
@@ -134,7 +168,7 @@ impl Compare {
                     2.0 * 8.0 * count * data.n() as f64,
                     "use fewer repeats or folds",
                 )?;
-                splits.split(data.target(), data.n(), ctx.seed)
+                splits.split_data(data, self.stratify, ctx.seed)
             }
             SplitChoice::Given(folds) => {
                 if folds.is_empty() {
@@ -158,6 +192,12 @@ impl Compare {
             splits: match self.splits {
                 SplitChoice::Generated(splits) => Some(splits),
                 SplitChoice::Given(_) => None,
+            },
+            not_stratified: !self.stratify && matches!(self.splits, SplitChoice::Generated(_)),
+            split_by: match data.split_rule() {
+                SplitRule::Groups(_) => Some("groups".to_owned()),
+                SplitRule::Time(_) => Some("time".to_owned()),
+                SplitRule::Independent | SplitRule::Given(_) => None,
             },
             scaled: self.scale,
             impute: data.has_missing().then_some(self.impute),
@@ -187,7 +227,7 @@ impl Compare {
                 let counts: Vec<usize> = match candidate.method {
                     Method::AllFeatures => vec![d],
                     // Counts above the number of columns are for methods in kernel space.
-                    Method::Columns(_) | Method::Random => {
+                    Method::Columns(_) | Method::Random | Method::External(_) => {
                         counts.iter().copied().filter(|&k| k <= d).collect()
                     }
                     Method::Space(_) => counts.clone(),

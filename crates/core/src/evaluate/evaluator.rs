@@ -142,7 +142,7 @@ impl Evaluator {
     /// Checks that it supports the target, and its parameters.
     pub fn check(&self, data: &Dataset) -> Result<()> {
         match (self, data.target()) {
-            (_, Target::None) => Err(Error::param(NAME, "target", "present", "no target")),
+            (_, Target::None) => Self::check_target(data),
             (Self::Ridge(_), Target::Classes(_)) => Err(Error::param(
                 NAME,
                 "evaluator",
@@ -152,12 +152,25 @@ impl Evaluator {
             (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
                 Err(Error::param(NAME, "evaluator", "ridge or knn for a continuous target", self.name()))
             }
-            (_, Target::Continuous(values)) if values.iter().all(|v| *v == values[0]) => {
+            _ => Self::check_target(data).and_then(|()| self.validate(data.n())),
+        }
+    }
+
+    /// Checks that there is a target, and that it varies.
+    pub(super) fn check_target(data: &Dataset) -> Result<()> {
+        match data.target() {
+            Target::None => Err(Error::param(NAME, "target", "present", "no target")),
+            Target::Continuous(values) if values.iter().all(|v| *v == values[0]) => {
                 Err(Error::param(NAME, "target", "not constant", format!("{} in all rows", values[0])))
             }
-            (_, Target::Classes(_)) => data.classes("compare").and_then(|_| self.validate(data.n())),
-            _ => self.validate(data.n()),
+            Target::Continuous(_) => Ok(()),
+            Target::Classes(_) => data.classes("compare").map(|_| ()),
         }
+    }
+
+    /// Whether it predicts probabilities of classes, which some scores need.
+    pub fn gives_probabilities(&self) -> bool {
+        matches!(self, Self::Knn(_) | Self::KernelKnn(_))
     }
 
     fn validate(&self, n: usize) -> Result<()> {
@@ -204,7 +217,7 @@ impl Evaluator {
         ctx: &Context,
     ) -> Result<Evaluation> {
         match (train.target(), truth) {
-            _ if all_rows_equal(train.x()) => evaluate_constant(train.target(), truth),
+            _ if all_rows_equal(train.x()) => self.evaluate_constant(train.target(), truth),
             (Target::Classes(_), Target::Classes(truth)) => self.classification(train, test, truth, ctx),
             (Target::Continuous(y), Target::Continuous(truth)) => self.regression(train, y, test, truth, ctx),
             _ => Err(Error::param(NAME, "target", "present", "no target")),
@@ -220,7 +233,7 @@ impl Evaluator {
     ) -> Result<Evaluation> {
         let classes = train.classes(NAME)?;
         let mut chosen = BTreeMap::new();
-        let (predicted, scores) = match self {
+        let (predicted, class_scores) = match self {
             Self::Svm(grid) => {
                 let search = grid.search();
                 let model = match search.only() {
@@ -254,7 +267,33 @@ impl Evaluator {
             }
             Self::Ridge(_) => return Err(Error::param(NAME, "evaluator", "one for classes", "ridge")),
         };
-        Ok(Evaluation { scores: Scores::classification(&truth.codes, &predicted, &scores), chosen })
+        Ok(Evaluation { scores: self.scores_of(&truth.codes, &predicted, &class_scores), chosen })
+    }
+
+    fn scores_of(&self, truth: &[usize], predicted: &[usize], class_scores: &Array2<f64>) -> Scores {
+        let scores = Scores::classification(truth, predicted, class_scores);
+        if self.gives_probabilities() { scores.with_probabilities(truth, class_scores) } else { scores }
+    }
+
+    /// The evaluation of a constant prediction: the most frequent class, or the mean.
+    fn evaluate_constant(&self, train: &Target, truth: &Target) -> Result<Evaluation> {
+        let scores = match (train, truth) {
+            (Target::Classes(train), Target::Classes(truth)) => {
+                let counts = train.counts();
+                let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
+                let (n, n_train) = (truth.codes.len(), train.codes.len());
+                let fractions = Array2::from_shape_fn((n, counts.len()), |(_, class)| {
+                    counts[class] as f64 / n_train as f64
+                });
+                self.scores_of(&truth.codes, &vec![most; n], &fractions)
+            }
+            (Target::Continuous(train), Target::Continuous(truth)) => {
+                let mean = train.iter().sum::<f64>() / train.len().max(1) as f64;
+                Scores::regression(truth, &vec![mean; truth.len()])
+            }
+            _ => return Err(Error::param(NAME, "target", "present", "no target")),
+        };
+        Ok(Evaluation { scores, chosen: BTreeMap::new() })
     }
 
     fn regression(
@@ -288,24 +327,6 @@ fn all_rows_equal(x: &Rows) -> bool {
         Rows::Dense(x) => x.rows().into_iter().all(|row| row == x.row(0)),
         Rows::Sparse(x) => (1..x.n_rows()).all(|i| x.row(i) == x.row(0)),
     }
-}
-
-/// The evaluation of a constant prediction: the most frequent class, or the mean.
-fn evaluate_constant(train: &Target, truth: &Target) -> Result<Evaluation> {
-    let scores = match (train, truth) {
-        (Target::Classes(train), Target::Classes(truth)) => {
-            let counts = train.counts();
-            let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
-            let n = truth.codes.len();
-            Scores::classification(&truth.codes, &vec![most; n], &Array2::zeros((n, counts.len())))
-        }
-        (Target::Continuous(train), Target::Continuous(truth)) => {
-            let mean = train.iter().sum::<f64>() / train.len().max(1) as f64;
-            Scores::regression(truth, &vec![mean; truth.len()])
-        }
-        _ => return Err(Error::param(NAME, "target", "present", "no target")),
-    };
-    Ok(Evaluation { scores, chosen: BTreeMap::new() })
 }
 
 /// The result of an evaluation.

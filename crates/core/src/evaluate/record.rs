@@ -5,7 +5,7 @@
 //! comparison produce identical files. Times and memory are written to a separate file.
 
 use super::candidate::Method;
-use super::evaluator::Evaluator;
+use super::external::EvaluatorChoice;
 use super::scores::Scores;
 use crate::data::{Dataset, Fold, ImputeStrategy, Rows, Splits, Target};
 use serde::{Deserialize, Serialize};
@@ -46,12 +46,18 @@ pub struct Run {
     pub seed: u64,
     /// How the rows were split; `None` for splits given by the user.
     pub splits: Option<Splits>,
+    /// Whether the parts do not have the class proportions of the data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_stratified: bool,
+    /// "groups" or "time" if splits respect them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_by: Option<String>,
     /// Whether the features were standardized, by the training rows of each fold.
     pub scaled: bool,
     /// How missing values were imputed, from the training rows of each fold; `None` without missing values.
     pub impute: Option<ImputeStrategy>,
     /// The evaluator.
-    pub evaluator: Evaluator,
+    pub evaluator: EvaluatorChoice,
     /// The rows of each split.
     pub folds: Vec<SplitRows>,
 }
@@ -151,6 +157,9 @@ pub struct Record {
     /// The evaluator's scores.
     #[serde(flatten)]
     pub scores: Scores,
+    /// Scores that another library computed, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scorers: BTreeMap<String, f64>,
     /// The evaluator's hyperparameters, tuned on the training rows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub chosen: BTreeMap<String, f64>,
@@ -220,6 +229,7 @@ mod tests {
             fold: 3,
             k: 2,
             scores: Scores { error: Some(0.1 + 0.2), ..Scores::default() },
+            scorers: BTreeMap::new(),
             chosen: [("c".to_owned(), 4.0)].into(),
             features: vec!["a \"b\"".into(), "c".into()],
             directions: vec![],

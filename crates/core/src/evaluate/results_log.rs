@@ -226,7 +226,12 @@ fn difference(old: &Run, new: &Run) -> Option<String> {
         ),
         (old.scaled != new.scaled, "another scaling".to_owned()),
         (old.impute != new.impute, "another imputation of missing values".to_owned()),
-        (old.splits != new.splits || old.folds != new.folds, "other splits".to_owned()),
+        (
+            (old.splits, old.not_stratified, &old.split_by)
+                != (new.splits, new.not_stratified, &new.split_by)
+                || old.folds != new.folds,
+            "other splits".to_owned(),
+        ),
     ];
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
 }

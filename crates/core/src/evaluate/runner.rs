@@ -9,6 +9,7 @@
 use super::candidate::{Candidate, Method, Ranking, Selected};
 use super::evaluator::{Evaluation, Evaluator};
 use super::fold::FoldRows;
+use super::queue::{Deadline, LeftOut, Queue, Task};
 use super::record::{Cost, Record};
 use super::results_log::ResultsLog;
 use super::scores::Scores;
@@ -20,62 +21,101 @@ use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The name of this step in errors and progress reports.
 pub(super) const NAME: &str = "compare";
 
-/// A method in a split, with the numbers of features to evaluate.
-pub(super) struct Task {
-    /// Index of the candidate.
-    pub candidate: usize,
-    /// Index of the split.
-    pub split: usize,
-    /// Numbers of features.
-    pub counts: Vec<usize>,
-}
+/// The records of a task and its cost; none of a task that the end of the budget interrupted.
+type TaskResult = Result<(Vec<Record>, Option<Cost>)>;
 
-/// The records of a task and its cost.
-type TaskResult = Result<(Vec<Record>, Cost)>;
-
-/// The tasks that have not started, and the seconds that the last task of each candidate took.
-struct Queue {
-    waiting: Vec<Task>,
-    seconds: Vec<Option<f64>>,
-}
-
-impl Queue {
-    /// The next task: of a method without a measured time, else of the slowest method.
-    fn next(&mut self) -> Option<Task> {
-        let cost = |task: &Task| self.seconds[task.candidate].unwrap_or(f64::INFINITY);
-        let slowest = (0..self.waiting.len())
-            .rev()
-            .max_by(|&a, &b| cost(&self.waiting[a]).total_cmp(&cost(&self.waiting[b])))?;
-        Some(self.waiting.remove(slowest))
-    }
-}
-
-/// Everything that the tasks of a comparison share.
-pub(super) struct Runner<'a> {
-    pub data: &'a Dataset,
-    pub folds: &'a [Fold],
+/// What the tasks of a comparison share.
+pub(super) struct Work {
+    pub folds: Vec<Fold>,
     /// Splits in each repeat.
     pub per_repeat: usize,
-    pub candidates: &'a [Candidate],
-    pub evaluator: &'a Evaluator,
+    pub candidates: Vec<Candidate>,
     pub encoding: Encoding,
 }
 
+/// A comparison that is checked and described, and the tasks whose results are missing.
+pub(super) struct Begun {
+    pub work: Work,
+    pub tasks: Vec<Task>,
+}
+
+impl Work {
+    /// The rows of a task's split, encoded.
+    pub fn rows(&self, data: &Dataset, task: &Task) -> Result<FoldRows> {
+        FoldRows::new(data, &self.folds[task.split], task.split, self.encoding)
+    }
+
+    /// The selected features, as they are in a record.
+    pub fn names(&self, task: &Task, data: &Dataset, features: Vec<usize>) -> (Vec<String>, Vec<usize>) {
+        match self.candidates[task.candidate].method {
+            Method::AllFeatures | Method::External(_) => (vec![], vec![]),
+            Method::Space(_) => (vec![], features),
+            Method::Columns(_) | Method::Random => {
+                (features.iter().map(|&j| data.names()[j].clone()).collect(), vec![])
+            }
+        }
+    }
+
+    /// A record without scores.
+    pub fn empty_record(&self, task: &Task, k: usize) -> Record {
+        Record {
+            method: self.candidates[task.candidate].label.clone(),
+            repeat: task.split / self.per_repeat,
+            fold: task.split % self.per_repeat,
+            k,
+            scores: Scores::default(),
+            scorers: BTreeMap::new(),
+            chosen: BTreeMap::new(),
+            features: vec![],
+            directions: vec![],
+            not_converged: false,
+            failed: None,
+        }
+    }
+
+    /// The cost of a task.
+    pub fn cost(&self, task: &Task, select_seconds: f64, peak_bytes: Option<u64>) -> Cost {
+        Cost {
+            method: self.candidates[task.candidate].label.clone(),
+            repeat: task.split / self.per_repeat,
+            fold: task.split % self.per_repeat,
+            counts: task.counts.clone(),
+            select_seconds,
+            evaluate_seconds: 0.0,
+            peak_bytes,
+        }
+    }
+}
+
+/// Runs the tasks of a comparison.
+pub(super) struct Runner<'a> {
+    pub data: &'a Dataset,
+    pub work: &'a Work,
+    pub evaluator: &'a Evaluator,
+}
+
 impl Runner<'_> {
-    /// Runs the tasks in parallel and adds their results to the log.
-    pub fn run(&self, tasks: Vec<Task>, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
+    /// Runs the tasks in parallel and adds their results to the log. Returns the methods that did not fit into the budget.
+    pub fn run(
+        &self,
+        tasks: Vec<Task>,
+        budget: Option<Duration>,
+        log: &mut ResultsLog,
+        ctx: &Context,
+    ) -> Result<Vec<LeftOut>> {
         let total = tasks.len();
         if total == 0 {
-            return Ok(());
+            return Ok(vec![]);
         }
         let threads = rayon::current_num_threads();
         let workers = threads.min(total);
-        let queue = Mutex::new(Queue { waiting: tasks, seconds: vec![None; self.candidates.len()] });
+        let queue = Queue::new(tasks, self.work.candidates.len(), workers, budget);
+        let queue = Mutex::new(queue);
         let quiet = Quiet(ctx.observer);
         let inner = Context { observer: &quiet, memory_limit: ctx.memory_limit / workers as u64, ..*ctx };
         std::thread::scope(|scope| {
@@ -87,10 +127,11 @@ impl Runner<'_> {
                 scope.spawn(move || self.work(threads, queue, &sender, inner));
             }
             drop(sender);
-            let outcome = collect(&receiver, total, log, ctx);
+            let outcome = self.collect(&receiver, (&queue, total), log, ctx);
             // After an error no worker may start another task.
-            lock(&queue).waiting.clear();
-            outcome
+            let mut queue = lock(&queue);
+            queue.waiting.clear();
+            outcome.map(|()| std::mem::take(&mut queue.left_out))
         })
     }
 
@@ -108,9 +149,25 @@ impl Runner<'_> {
             }
         };
         loop {
-            let Some(task) = lock(queue).next() else { return };
+            let (task, end) = {
+                let mut queue = lock(queue);
+                let Some(task) = queue.next() else { return };
+                let end = queue.end_of(task.candidate);
+                (task, end)
+            };
             let start = Instant::now();
-            let result = pool.install(|| self.run_task(&task, &meter, ctx));
+            let deadline = Deadline { inner: ctx.observer, end };
+            let inner = Context { observer: &deadline, ..*ctx };
+            let result = pool.install(|| self.run_task(&task, &meter, &inner));
+            let is_late =
+                matches!(&result, Err(error) if error.is_interrupted()) && !ctx.observer.interrupted();
+            if is_late {
+                lock(queue).leave_out(task.candidate, &self.work.candidates[task.candidate].label, 1);
+                if sender.send(Ok((vec![], None))).is_err() {
+                    return;
+                }
+                continue;
+            }
             let failed = result.is_err();
             lock(queue).seconds[task.candidate] = Some(start.elapsed().as_secs_f64());
             // The receiver is gone after an error in another worker.
@@ -122,26 +179,43 @@ impl Runner<'_> {
 
     fn run_task(&self, task: &Task, meter: &Meter, ctx: &Context) -> TaskResult {
         ctx.check()?;
-        let fold = &self.folds[task.split];
-        let candidate = &self.candidates[task.candidate];
-        let rows = FoldRows::new(self.data, fold, task.split, self.encoding)?;
-        let truth = self.data.target_of(&fold.test);
+        let candidate = &self.work.candidates[task.candidate];
+        let rows = self.work.rows(self.data, task)?;
+        let truth = self.data.target_of(&self.work.folds[task.split].test);
         meter.reset();
         let start = Instant::now();
         let ranking = candidate.method.rank(&rows, &task.counts, ctx);
-        let (select_seconds, peak_bytes) = (start.elapsed().as_secs_f64(), meter.peak());
+        let cost = self.work.cost(task, start.elapsed().as_secs_f64(), meter.peak());
         let start = Instant::now();
         let records = self.evaluate(task, &rows, ranking, &truth, ctx)?;
-        let cost = Cost {
-            method: candidate.label.clone(),
-            repeat: task.split / self.per_repeat,
-            fold: task.split % self.per_repeat,
-            counts: task.counts.clone(),
-            select_seconds,
-            evaluate_seconds: start.elapsed().as_secs_f64(),
-            peak_bytes,
-        };
-        Ok((records, cost))
+        Ok((records, Some(Cost { evaluate_seconds: start.elapsed().as_secs_f64(), ..cost })))
+    }
+
+    /// Adds results to the log as they arrive, until no worker is left.
+    fn collect(
+        &self,
+        receiver: &Receiver<TaskResult>,
+        (queue, total): (&Mutex<Queue>, usize),
+        log: &mut ResultsLog,
+        ctx: &Context,
+    ) -> Result<()> {
+        let mut done = 0;
+        ctx.step(NAME, done, total)?;
+        // Workers end when nothing waits, and drop their senders.
+        for result in receiver {
+            let (records, cost) = result?;
+            if let Some(cost) = cost {
+                log.add(records, cost)?;
+                done += 1;
+            }
+            lock(queue).fit_to_budget(&self.work.candidates, ctx);
+            ctx.step(NAME, done, total)?;
+        }
+        let n_left_out: usize = lock(queue).left_out.iter().map(|method| method.splits).sum();
+        match done + n_left_out < total {
+            true => Err(Error::Breakdown { step: NAME, why: "a worker ended early".into() }),
+            false => ctx.step(NAME, total, total),
+        }
     }
 
     /// A record for each number of features: the scores, or the error message.
@@ -155,7 +229,8 @@ impl Runner<'_> {
     ) -> Result<Vec<Record>> {
         let mut ranking = match ranking {
             Err(error) if !is_fatal(&error) => {
-                let failed = |&k| Record { failed: Some(error.to_string()), ..self.empty_record(task, k) };
+                let failed =
+                    |&k| Record { failed: Some(error.to_string()), ..self.work.empty_record(task, k) };
                 return Ok(task.counts.iter().map(failed).collect());
             }
             other => other?,
@@ -168,62 +243,29 @@ impl Runner<'_> {
             match evaluated {
                 Ok((evaluation, selected)) => Ok(self.record(task, k, evaluation, selected)),
                 Err(error) if is_fatal(&error) => Err(error),
-                Err(error) => Ok(Record { failed: Some(error.to_string()), ..self.empty_record(task, k) }),
+                Err(error) => {
+                    Ok(Record { failed: Some(error.to_string()), ..self.work.empty_record(task, k) })
+                }
             }
         };
         task.counts.iter().map(record).collect()
     }
 
     fn record(&self, task: &Task, k: usize, evaluation: Evaluation, selected: Selected) -> Record {
-        let mut record = Record {
+        let (features, directions) = self.work.names(task, self.data, selected.features);
+        Record {
             scores: evaluation.scores,
             chosen: evaluation.chosen,
+            features,
+            directions,
             not_converged: !selected.converged,
-            ..self.empty_record(task, k)
-        };
-        match self.candidates[task.candidate].method {
-            Method::AllFeatures => {}
-            Method::Space(_) => record.directions = selected.features,
-            Method::Columns(_) | Method::Random => {
-                record.features = selected.features.iter().map(|&j| self.data.names()[j].clone()).collect();
-            }
-        }
-        record
-    }
-
-    fn empty_record(&self, task: &Task, k: usize) -> Record {
-        Record {
-            method: self.candidates[task.candidate].label.clone(),
-            repeat: task.split / self.per_repeat,
-            fold: task.split % self.per_repeat,
-            k,
-            scores: Scores::default(),
-            chosen: BTreeMap::new(),
-            features: vec![],
-            directions: vec![],
-            not_converged: false,
-            failed: None,
+            ..self.work.empty_record(task, k)
         }
     }
-}
-
-/// Adds results to the log as they arrive.
-fn collect(receiver: &Receiver<TaskResult>, total: usize, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
-    for done in 0..total {
-        ctx.step(NAME, done, total)?;
-        match receiver.recv() {
-            Ok(Ok((records, cost))) => log.add(records, cost)?,
-            Ok(Err(error)) => return Err(error),
-            Err(_) => {
-                return Err(Error::Breakdown { step: NAME, why: "a worker ended early".into() });
-            }
-        }
-    }
-    ctx.step(NAME, total, total)
 }
 
 /// Whether an error stops the comparison instead of counting as a failure of the method.
-fn is_fatal(error: &Error) -> bool {
+pub(super) fn is_fatal(error: &Error) -> bool {
     matches!(error, Error::Interrupted | Error::Memory { .. } | Error::Io { .. })
 }
 

@@ -19,26 +19,49 @@ pub struct Scores {
     /// Area under the ROC curve; with more than two classes, the mean over classes, one against the rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
+    /// Mean negative logarithm of the probability of the class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_loss: Option<f64>,
+    /// F1 score of the second of two classes, or the mean F1 score over classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub f1: Option<f64>,
     /// Coefficient of determination R².
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
+    /// Root of the mean squared error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rmse: Option<f64>,
+    /// Mean absolute error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mae: Option<f64>,
 }
 
 impl Scores {
     /// The scores of predicted classes. `class_scores` has a column per class, or one column for the second of two
-    /// classes; larger means more likely.
+    /// classes; larger means more likely. Without a column there is no AUC.
     pub fn classification(truth: &[usize], predicted: &[usize], class_scores: &Array2<f64>) -> Self {
         Self {
             error: Some(error_rate(truth, predicted)),
             balanced_accuracy: Some(balanced_accuracy(truth, predicted)),
             auc: mean_auc(truth, class_scores.view()),
-            r2: None,
+            f1: Some(f1(truth, predicted, class_scores.ncols() > 2)),
+            ..Self::default()
         }
+    }
+
+    /// These scores, and those of probabilities of the classes, with a column per class.
+    pub fn with_probabilities(self, truth: &[usize], probabilities: &Array2<f64>) -> Self {
+        Self { log_loss: log_loss(truth, probabilities.view()), ..self }
     }
 
     /// The scores of predicted numbers.
     pub fn regression(truth: &[f64], predicted: &[f64]) -> Self {
-        Self { r2: r_squared(truth, predicted), ..Self::default() }
+        Self {
+            r2: r_squared(truth, predicted),
+            rmse: mean_of(truth, predicted, |e| e * e).map(f64::sqrt),
+            mae: mean_of(truth, predicted, f64::abs),
+            ..Self::default()
+        }
     }
 }
 
@@ -59,6 +82,43 @@ pub fn balanced_accuracy(truth: &[usize], predicted: &[usize]) -> f64 {
     let recalls: Vec<f64> =
         (0..classes).filter(|&c| rows[c] > 0).map(|c| right[c] as f64 / rows[c] as f64).collect();
     recalls.iter().sum::<f64>() / recalls.len().max(1) as f64
+}
+
+/// The F1 score of the second class, or with more than two classes the mean over those in `truth` or `predicted`. It is 0
+/// for a class that is never predicted correctly.
+pub fn f1(truth: &[usize], predicted: &[usize], is_multiclass: bool) -> f64 {
+    let n_classes = truth.iter().chain(predicted).max().map_or(0, |&most| most + 1);
+    let count = |rows: &dyn Fn(usize, usize) -> bool| {
+        truth.iter().zip(predicted).filter(|&(&t, &p)| rows(t, p)).count() as f64
+    };
+    let of = |class: usize| {
+        let both = count(&|t, p| t == class && p == class);
+        let either = count(&|t, _| t == class) + count(&|_, p| p == class);
+        (either > 0.0).then(|| 2.0 * both / either)
+    };
+    if !is_multiclass {
+        return of(1).unwrap_or(0.0);
+    }
+    let scores: Vec<f64> = (0..n_classes).filter_map(of).collect();
+    scores.iter().sum::<f64>() / scores.len().max(1) as f64
+}
+
+/// Mean negative logarithm of the probability of each row's class; probabilities are clipped to [ε, 1 - ε] with the machine
+/// precision ε. `None` if a class has no column.
+pub fn log_loss(truth: &[usize], probabilities: ArrayView2<f64>) -> Option<f64> {
+    if truth.iter().any(|&class| class >= probabilities.ncols()) {
+        return None;
+    }
+    let loss = |(row, &class): (usize, &usize)| {
+        -probabilities[[row, class]].clamp(f64::EPSILON, 1.0 - f64::EPSILON).ln()
+    };
+    Some(truth.iter().enumerate().map(loss).sum::<f64>() / truth.len().max(1) as f64)
+}
+
+/// The mean of a function of the errors; `None` if it overflows.
+fn mean_of(truth: &[f64], predicted: &[f64], of: impl Fn(f64) -> f64) -> Option<f64> {
+    let sum: f64 = truth.iter().zip(predicted).map(|(t, p)| of(t - p)).sum();
+    Some(sum / truth.len().max(1) as f64).filter(|mean| mean.is_finite())
 }
 
 /// Area under the ROC curve: the probability that a row of the class has a larger score than another row, where ties
@@ -193,6 +253,33 @@ mod tests {
         assert_eq!(r_squared(&[1.0, 2.0, 3.0], &[2.0, 2.0, 2.0]), Some(0.0));
         assert_eq!(r_squared(&[1.0, 3.0], &[3.0, 1.0]), Some(-3.0));
         assert_eq!(r_squared(&[2.0, 2.0], &[2.0, 2.0]), None);
+    }
+
+    #[test]
+    fn f1_of_two_and_of_more_classes() {
+        // Two of three predicted and two of four present: 2 * 2 / 7.
+        let (truth, predicted) = ([1, 1, 1, 1, 0, 0], [1, 1, 0, 0, 1, 0]);
+        assert!((f1(&truth, &predicted, false) - 4.0 / 7.0).abs() < 1e-15);
+        // The first class: one of three predicted, one of two present.
+        assert!((f1(&truth, &predicted, true) - (4.0 / 7.0 + 2.0 / 5.0) / 2.0).abs() < 1e-15);
+        assert_eq!(f1(&[0, 0], &[0, 0], false), 0.0);
+        // Class 1 does not occur.
+        assert_eq!(f1(&[0, 2], &[0, 2], true), 1.0);
+    }
+
+    #[test]
+    fn log_loss_clips_probabilities() {
+        let p = array![[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]];
+        let expected = -(0.75_f64.ln() + 0.5_f64.ln() + f64::EPSILON.ln()) / 3.0;
+        assert!((log_loss(&[1, 0, 1], p.view()).unwrap() - expected).abs() < 1e-15);
+        assert_eq!(log_loss(&[2], p.view()), None);
+    }
+
+    #[test]
+    fn errors_of_numbers() {
+        let scores = Scores::regression(&[1.0, 2.0, 6.0], &[1.0, 5.0, 2.0]);
+        assert_eq!((scores.rmse, scores.mae), (Some((25.0_f64 / 3.0).sqrt()), Some(7.0 / 3.0)));
+        assert_eq!(Scores::regression(&[1e300], &[-1e300]).rmse, None);
     }
 
     #[test]

@@ -10,75 +10,18 @@
 //! for multiple comparisons.
 
 use super::candidate::ALL_FEATURES;
+use super::measure::Metric;
 use super::record::{Cost, Record, Run};
 use super::results_log::ResultsLog;
-use super::scores::Scores;
-use crate::data::Target;
-use crate::error::{Error, Result};
 use crate::probability::f_upper_tail;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-crate::choices! {
-    /// The score in a table.
-    pub enum Measure {
-        /// Error rate; smaller is better.
-        Error = "error",
-        /// Balanced accuracy.
-        BalancedAccuracy = "balanced-accuracy",
-        /// Area under the ROC curve.
-        Auc = "auc",
-        /// Coefficient of determination R².
-        R2 = "r2",
-    }
-}
-
-impl Measure {
-    /// The default score for a target.
-    pub fn for_target(target: &Target) -> Self {
-        if matches!(target, Target::Continuous(_)) { Self::R2 } else { Self::Error }
-    }
-
-    /// A measure by name.
-    pub fn by_name(name: &str) -> Result<Self> {
-        let all = [Self::Error, Self::BalancedAccuracy, Self::Auc, Self::R2];
-        match all.into_iter().find(|measure| measure.name() == name) {
-            Some(measure) => Ok(measure),
-            None => Err(Error::unknown_name("score", name, all.iter().map(|measure| measure.name()))),
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::BalancedAccuracy => "balanced-accuracy",
-            Self::Auc => "auc",
-            Self::R2 => "r2",
-        }
-    }
-
-    /// Whether larger values are better.
-    pub fn larger_is_better(self) -> bool {
-        self != Self::Error
-    }
-
-    /// Its value among all scores.
-    pub fn of(self, scores: &Scores) -> Option<f64> {
-        match self {
-            Self::Error => scores.error,
-            Self::BalancedAccuracy => scores.balanced_accuracy,
-            Self::Auc => scores.auc,
-            Self::R2 => scores.r2,
-        }
-    }
-}
 
 /// A comparison in one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The score in the cells.
-    pub measure: Measure,
+    pub measure: Metric,
     /// Numbers of features, the columns of the table.
     pub counts: Vec<usize>,
     /// A line per method, in the requested order.
@@ -87,6 +30,20 @@ pub struct Summary {
     pub all_features: Option<Cell>,
     /// The first error message for all features together.
     pub all_features_failure: Option<String>,
+    /// The fewest features whose mean is within one standard error of the best mean of the table.
+    pub simplest: Option<Simplest>,
+}
+
+/// The choice by the one-standard-error rule (Breiman et al., 1984): of all cells whose mean differs from the best one by at
+/// most its standard error, sd / √J, the one with the fewest features; of several, the one with the better mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Simplest {
+    /// The method's label.
+    pub label: String,
+    /// The number of features.
+    pub n_features: usize,
+    /// Its scores.
+    pub cell: Cell,
 }
 
 /// A line of the table.
@@ -131,13 +88,14 @@ pub struct Cell {
 
 impl Summary {
     /// Summarizes the results of these methods and numbers of features.
-    pub fn of(log: &ResultsLog, labels: &[String], counts: &[usize], measure: Measure) -> Self {
+    pub fn of(log: &ResultsLog, labels: &[String], counts: &[usize], measure: impl Into<Metric>) -> Self {
+        let measure = measure.into();
         let mut counts = counts.to_vec();
         counts.sort_unstable();
         counts.dedup();
         let by_split = |label: &str, k: usize| -> BTreeMap<(usize, usize), f64> {
             let wanted = |r: &&Record| r.method == label && r.k == k;
-            let value = |r: &Record| Some(((r.repeat, r.fold), measure.of(&r.scores)?));
+            let value = |r: &Record| Some(((r.repeat, r.fold), measure.of(r)?));
             log.results().filter(wanted).filter_map(value).collect()
         };
         let splits = log.run().map_or(0, |run| run.folds.len());
@@ -149,7 +107,7 @@ impl Summary {
             let mut cells: Vec<Option<Cell>> = values.iter().map(|values| Cell::of(values, splits)).collect();
             let complete: Vec<Option<Cell>> =
                 cells.iter().map(|cell| cell.filter(Cell::is_complete)).collect();
-            let best = best_of(&complete, measure);
+            let best = best_of(&complete, &measure);
             for (index, cell) in cells.iter_mut().enumerate() {
                 let (Some(cell), Some(best)) = (cell, best) else { continue };
                 cell.best = cell.is_complete() && cell.mean == best.1;
@@ -161,11 +119,13 @@ impl Summary {
         let all_features: BTreeMap<_, _> = log
             .results()
             .filter(|record| record.method == ALL_FEATURES)
-            .filter_map(|r| Some(((r.repeat, r.fold), measure.of(&r.scores)?)))
+            .filter_map(|r| Some(((r.repeat, r.fold), measure.of(r)?)))
             .collect();
         let failure =
             |record: &Record| if record.method == ALL_FEATURES { record.failed.clone() } else { None };
+        let simplest = Simplest::of(&counts, &methods, &measure);
         Self {
+            simplest,
             measure,
             counts,
             methods,
@@ -181,8 +141,29 @@ impl Summary {
     pub fn best_of(&self, method: &MethodSummary) -> Option<(Cell, usize)> {
         let complete: Vec<Option<Cell>> =
             method.cells.iter().map(|cell| cell.filter(Cell::is_complete)).collect();
-        let (index, _) = best_of(&complete, self.measure)?;
+        let (index, _) = best_of(&complete, &self.measure)?;
         Some((complete[index]?, self.counts[index]))
+    }
+}
+
+impl Simplest {
+    fn of(counts: &[usize], methods: &[MethodSummary], measure: &Metric) -> Option<Self> {
+        let sign = if measure.larger_is_better() { -1.0 } else { 1.0 };
+        let complete = |(&k, cell): (&usize, &Option<Cell>)| Some((k, cell.filter(Cell::is_complete)?));
+        let cells: Vec<(&str, usize, Cell)> = methods
+            .iter()
+            .flat_map(|method| {
+                let cells = counts.iter().zip(&method.cells).filter_map(complete);
+                cells.map(|(k, cell)| (method.label.as_str(), k, cell))
+            })
+            .collect();
+        let loss = |cell: &Cell| sign * cell.mean;
+        let best = cells.iter().map(|(.., cell)| cell).min_by(|a, b| loss(a).total_cmp(&loss(b)))?;
+        let limit = loss(best) + best.sd / (best.splits as f64).sqrt();
+        let near = cells.iter().filter(|(.., cell)| loss(cell) <= limit);
+        let (label, n_features, cell) =
+            near.min_by(|a, b| a.1.cmp(&b.1).then(loss(&a.2).total_cmp(&loss(&b.2))))?;
+        Some(Self { label: (*label).to_owned(), n_features: *n_features, cell: *cell })
     }
 }
 
@@ -234,7 +215,7 @@ impl Cell {
 }
 
 /// Index and mean of the best cell; ties go to the first.
-fn best_of(cells: &[Option<Cell>], measure: Measure) -> Option<(usize, f64)> {
+fn best_of(cells: &[Option<Cell>], measure: &Metric) -> Option<(usize, f64)> {
     let loss = |mean: f64| if measure.larger_is_better() { -mean } else { mean };
     let means = cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.as_ref()?.mean)));
     means.min_by(|a, b| loss(a.1).total_cmp(&loss(b.1)))
@@ -274,6 +255,7 @@ fn paired_p(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Measure;
 
     fn values(numbers: &[f64]) -> BTreeMap<(usize, usize), f64> {
         numbers.iter().enumerate().map(|(fold, &v)| ((0, fold), v)).collect()
@@ -304,9 +286,36 @@ mod tests {
     }
 
     #[test]
+    fn the_simplest_is_within_one_standard_error() {
+        let method = |label: &str, cells: &[(f64, f64)]| MethodSummary {
+            label: label.into(),
+            cells: cells
+                .iter()
+                .map(|&(mean, sd)| Some(Cell { mean, sd, splits: 4, of: 4, best: false, p: None }))
+                .collect(),
+            select_seconds: None,
+            evaluate_seconds: None,
+            peak_bytes: None,
+            failed: 0,
+            failure: None,
+            not_converged: 0,
+        };
+        // The best is 0.1 with a standard error of 0.04 / 2, so that 0.12 is near and 0.13 is not.
+        let methods = [
+            method("a", &[(0.3, 0.0), (0.13, 0.0), (0.1, 0.04)]),
+            method("b", &[(0.3, 0.0), (0.12, 0.5), (0.11, 0.0)]),
+        ];
+        let found = Simplest::of(&[1, 2, 8], &methods, &Measure::Error.into()).unwrap();
+        assert_eq!((found.label.as_str(), found.n_features), ("b", 2));
+        // For a score the largest is best: 0.3 with any method; ties go to the first.
+        let found = Simplest::of(&[1, 2, 8], &methods, &Measure::Auc.into()).unwrap();
+        assert_eq!((found.label.as_str(), found.n_features), ("a", 1));
+    }
+
+    #[test]
     fn best_is_the_smallest_error_or_the_largest_other_score() {
         let cells: Vec<_> = [0.3, 0.1, 0.1].iter().map(|&v| Cell::of(&values(&[v]), 1)).collect();
-        assert_eq!(best_of(&cells, Measure::Error), Some((1, 0.1)));
-        assert_eq!(best_of(&cells, Measure::Auc), Some((0, 0.3)));
+        assert_eq!(best_of(&cells, &Measure::Error.into()), Some((1, 0.1)));
+        assert_eq!(best_of(&cells, &Measure::Auc.into()), Some((0, 0.3)));
     }
 }

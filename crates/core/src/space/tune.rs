@@ -15,7 +15,7 @@ use super::fold::Fold;
 use super::selector::{KernelSpaceSelector, NAME, Tune};
 use crate::basis::{Basis, BasisMethod, Threshold};
 use crate::context::{Context, Quiet};
-use crate::data::{Classes, Dataset, Fold as Split, stratified_folds};
+use crate::data::{Classes, Dataset, Fold as Split, inner_folds};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::random::Rng;
@@ -67,7 +67,7 @@ pub(super) fn tuned(
     let repeats =
         if space.tune == Tune::Gamma { 1 } else { (MIN_PREDICTIONS / data.n()).clamp(1, MAX_REPEATS) };
     let splits =
-        (0..repeats).flat_map(|_| stratified_folds(classes, N_FOLDS.min(data.n()), &mut rng)).collect();
+        (0..repeats).flat_map(|_| inner_folds(&data, classes, N_FOLDS.min(data.n()), &mut rng)).collect();
     let search = Search { space, kernel, data: &data, splits, wanted, ctx, inner };
     if space.tune == Tune::Gamma { search.gamma() } else { search.everything() }
 }

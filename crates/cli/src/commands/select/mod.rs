@@ -12,7 +12,7 @@ use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs, load};
+use crate::input::{Also, Loaded, check_fit_outputs, load_split_by};
 use crate::output::{print, print_json};
 use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
@@ -31,12 +31,12 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
-    let loaded = load(&args.table, also, ctx, console)?;
+    let loaded = load_split_by(&args.table, &args.split_by, also, ctx, console)?;
     check_outputs(args, &loaded)?;
     let selected = match &method {
         Method::Columns(selector) => columns::fit(selector, args, &loaded, ctx, console)?,
         Method::Space(space) => space::fit(space, args, &loaded, ctx, console)?,
-        Method::Random | Method::AllFeatures => {
+        Method::Random | Method::AllFeatures | Method::External(_) => {
             return Err(Failure::Input(format!(
                 "{name} is a baseline of comparisons; use `kernsift compare -m {name}`"
             )));
@@ -77,7 +77,7 @@ fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), F
 }
 
 fn check_outputs(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
-    check_folds(args.folds, loaded.prepared.data.n())?;
+    check_folds(args.folds, &loaded.prepared.data)?;
     let tables = [("--path", args.path.as_deref())];
     check_fit_outputs(&args.output, &tables, loaded, &[args.test.as_ref().map(Path::new)])?;
     args.path.as_deref().map_or(Ok(()), path::check)

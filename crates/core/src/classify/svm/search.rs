@@ -10,7 +10,7 @@ use super::model::SvmModel;
 use super::pairs::vote;
 use super::train::{Centered, PairTask, Svm, present};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Fold, Rows, stratified_folds};
+use crate::data::{Classes, Dataset, Fold, Rows, inner_folds};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::optim::ColumnMemory;
@@ -83,7 +83,7 @@ impl SvmSearch {
         let mut c_values = self.c.clone();
         c_values.sort_by(f64::total_cmp);
         c_values.dedup();
-        let folds = stratified_folds(classes, self.folds, &mut Rng::stream(ctx.seed, "svm folds"));
+        let folds = inner_folds(data, classes, self.folds, &mut Rng::stream(ctx.seed, "svm folds"));
         let mut tasks = vec![];
         for (f, fold) in folds.iter().enumerate() {
             let pairs = PairTask::all(classes, &fold.train, &self.svm.class_weight)?;

@@ -6,7 +6,8 @@
 //! consistent with each other, not whether they generalize to new rows.
 
 use super::triplet::{Triplet, points};
-use crate::data::folds::{Fold, Splits};
+use crate::data::folds::Splits;
+use crate::data::split_rule::Fold;
 use crate::data::target::Target;
 use crate::error::{Error, Result};
 use crate::random::Rng;

@@ -109,7 +109,15 @@ mod tests {
     fn trial(errors: Vec<Vec<Vec<f64>>>) -> Trial {
         let n = errors[0].len();
         let (orders, predictions) = (vec![], vec![]);
-        Trial { folds: vec![0], orders, rows: (0..n).collect(), predictions, errors, baseline: vec![0.5; n] }
+        Trial {
+            folds: vec![0],
+            inner_of: vec![],
+            orders,
+            rows: (0..n).collect(),
+            predictions,
+            errors,
+            baseline: vec![0.5; n],
+        }
     }
 
     #[test]

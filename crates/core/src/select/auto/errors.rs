@@ -4,9 +4,10 @@ use super::choice::{Choice, Errors, Mean, mean};
 use super::predict::error;
 use super::result::{Alternative, CurvePoint, Estimate};
 use super::trials::{Plan, Trial};
-use crate::data::{Dataset, Target};
+use crate::data::{Dataset, SplitRule, Target};
 use crate::probability::chi_squared_upper_tail;
 use crate::random::Rng;
+use std::collections::BTreeMap;
 
 /// Number of permuted targets.
 const PERMUTATIONS: usize = 999;
@@ -32,7 +33,7 @@ impl Results {
         let weights = weights(data.target());
         let single = || trials.iter().filter(|trial| trial.folds.len() == 1);
         let errors = Errors::collect(single(), points, &weights, |_| true);
-        let is_nested = trials.iter().any(|trial| trial.folds.len() == 2);
+        let is_nested = trials.iter().any(|trial| !trial.inner_of.is_empty());
         let overall = errors.choose();
         let (mut of_rows, mut baseline, mut of_weights) = (vec![], vec![], vec![]);
         let (mut rows, mut predictions) = (vec![], vec![]);
@@ -40,9 +41,13 @@ impl Results {
             let fold = trial.folds[0];
             let choice = match is_nested {
                 true => {
-                    let inner = trials.iter().filter(|t| t.folds.len() == 2 && t.folds.contains(&fold));
+                    let inner = || trials.iter().filter(|t| t.inner_of.contains(&fold));
+                    // No rows are earlier than those on which the first of splits by time trains.
+                    if inner().next().is_none() {
+                        continue;
+                    }
                     let left_out = &trial.rows;
-                    Errors::collect(inner, points, &weights, |row| left_out.binary_search(&row).is_err())
+                    Errors::collect(inner(), points, &weights, |row| left_out.binary_search(&row).is_err())
                         .choose()
                 }
                 false => overall,
@@ -61,7 +66,7 @@ impl Results {
         let mean_error = mean(&of_rows, &of_weights);
         // Without nested cross-validation the choice depends on these rows.
         let p_value = match is_nested || points.len() == 1 {
-            true => p_value(data.target(), &rows, &predictions, seed),
+            true => p_value(data, &rows, &predictions, seed),
             false => 1.0,
         };
         let estimate = Estimate {
@@ -107,19 +112,16 @@ impl Results {
 }
 
 /// The p-value that predictions of rows that took no part do not depend on the target, by errors for permuted targets.
-fn p_value(target: &Target, rows: &[usize], predictions: &[f64], seed: u64) -> f64 {
+fn p_value(data: &Dataset, rows: &[usize], predictions: &[f64], seed: u64) -> f64 {
+    let target = data.target();
     let weights = weights(target);
     let mut rng = Rng::stream(seed, "permuted targets of the automatic selector");
-    let mut order = rows.to_vec();
+    let mut shuffled = Shuffled::new(data, rows);
     let total = |order: &[usize]| -> f64 {
         order.iter().zip(predictions).map(|(&row, &p)| weights[row] * error(target, row, p)).sum()
     };
-    let observed = total(&order);
-    let mut permuted = vec![];
-    for _ in 0..PERMUTATIONS {
-        rng.shuffle(&mut order);
-        permuted.push(total(&order));
-    }
+    let observed = total(rows);
+    let permuted: Vec<f64> = (0..PERMUTATIONS).map(|_| total(shuffled.next(&mut rng))).collect();
     // Equal sums may differ by rounding.
     let as_small = permuted.iter().filter(|sum| **sum <= observed * (1.0 + 1e-12)).count();
     let permuted = mean(&permuted, &[1.0; PERMUTATIONS]);
@@ -128,6 +130,54 @@ fn p_value(target: &Target, rows: &[usize], predictions: &[f64], seed: u64) -> f
     let normal =
         if deviations > 0.0 { 0.5 * chi_squared_upper_tail(deviations.powi(2) / 2.0, 1.0) } else { 1.0 };
     normal.max((1 + as_small) as f64 / (1 + PERMUTATIONS) as f64)
+}
+
+/// Permutations of rows that are equally likely if the target depends on no feature.
+struct Shuffled {
+    /// The row from which each row gets its target.
+    order: Vec<usize>,
+    /// For each group, a row and the places of its rows in the order; a single group without groups.
+    groups: Vec<(usize, Vec<usize>)>,
+    /// Whether groups exchange their targets, which are the same in all of their rows.
+    between: bool,
+}
+
+impl Shuffled {
+    fn new(data: &Dataset, rows: &[usize]) -> Self {
+        let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, &row) in rows.iter().enumerate() {
+            let group = if let SplitRule::Groups(groups) = data.split_rule() { groups[row] } else { 0 };
+            places.entry(group).or_default().push(place);
+        }
+        let groups: Vec<_> = places.into_values().map(|places| (rows[places[0]], places)).collect();
+        let is_same = |a: usize, b: usize| match data.target() {
+            Target::Classes(classes) => classes.codes[a] == classes.codes[b],
+            Target::Continuous(y) => y[a] == y[b],
+            Target::None => true,
+        };
+        let is_constant =
+            |(row, places): &(usize, Vec<usize>)| places.iter().all(|&place| is_same(*row, rows[place]));
+        let between = groups.len() > 1 && groups.iter().all(is_constant);
+        Self { order: rows.to_vec(), groups, between }
+    }
+
+    /// Targets are exchanged between groups if they are constant in each, else within groups.
+    fn next(&mut self, rng: &mut Rng) -> &[usize] {
+        if self.between {
+            let mut sources: Vec<usize> = self.groups.iter().map(|(row, _)| *row).collect();
+            rng.shuffle(&mut sources);
+            for ((_, places), source) in self.groups.iter().zip(sources) {
+                places.iter().for_each(|&place| self.order[place] = source);
+            }
+        } else {
+            for (_, places) in &self.groups {
+                let mut rows: Vec<usize> = places.iter().map(|&place| self.order[place]).collect();
+                rng.shuffle(&mut rows);
+                places.iter().zip(rows).for_each(|(&place, row)| self.order[place] = row);
+            }
+        }
+        &self.order
+    }
 }
 
 /// The weight of each row in an error: all classes have the same weight.

@@ -26,9 +26,9 @@ use choice::Choice;
 use errors::Results;
 use result::ALPHA;
 use robust::{StandardizedRanks, with_clipped_target};
-use settings::NAME;
+use settings::{Clock, NAME};
 use std::time::{Duration, Instant};
-use trials::{Plan, Trial, Trials};
+use trials::{Plan, Trial, TrialRows, Trials, independent};
 
 /// Beyond this many rows screening and cross-validation use a sample.
 const MAX_ROWS: usize = 3000;
@@ -81,6 +81,7 @@ impl Auto {
     ) -> Result<Vec<Selection>> {
         self.check()?;
         data.need_unencoded(NAME)?;
+        self.check_split_rule(data)?;
         // Seconds beyond the range of durations are no limit.
         let budget = self.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let clock = Clock { start: Instant::now(), budget };
@@ -141,6 +142,7 @@ struct Screened {
 
 impl Screened {
     fn new(data: &Dataset, ctx: &Context) -> Result<Self> {
+        let data = &*independent(data, ctx.seed);
         Ok(Self {
             single: feature_p_values(data, ctx)?,
             overall: overall(data, ctx)?,
@@ -154,19 +156,6 @@ impl Screened {
         let [pair, three] = self.joint.p_values();
         let error = results.map_or(1.0, |results| results.p_value);
         (5.0 * smallest(&self.single).min(self.overall).min(pair).min(three).min(error)).min(1.0)
-    }
-}
-
-/// Measures how much of the time budget is used.
-struct Clock {
-    start: Instant,
-    budget: Option<Duration>,
-}
-
-impl Clock {
-    /// Whether a part that takes this long would exceed the budget.
-    fn exceeds(&self, part: Duration) -> bool {
-        self.budget.is_some_and(|budget| self.start.elapsed() + part > budget)
     }
 }
 
@@ -282,31 +271,24 @@ impl Run<'_> {
     /// Searches that leave out each fold, then each pair of folds. Without all single folds there are none.
     fn trials(&mut self, ctx: &Context) -> Result<Vec<Trial>> {
         let n = self.used.n();
-        let k = self.method.cv;
         if n < MIN_ROWS {
             self.left_out.push(format!("cross-validation, which needs {MIN_ROWS} samples"));
             return Ok(vec![]);
         }
-        let mut fold = vec![0; n];
-        let splits = Splits::Folds { folds: k, repeats: 1 }.split(self.used.target(), n, ctx.seed)?;
-        for (at, split) in splits.iter().enumerate() {
-            split.test.iter().for_each(|&row| fold[row] = at);
-        }
+        let splits = Splits::Folds { folds: self.method.cv, repeats: 1 };
+        let folds = splits.split_data(self.used, true, ctx.seed)?;
+        let (k, all) = (folds.len(), TrialRows::all(&folds));
         let has_sets = !self.screened.joint.sets().is_empty();
-        let trials = Trials { data: self.used, plan: &self.plan, fold, has_sets };
-        let singles = (0..k).map(|a| vec![a]);
-        let pairs = (0..k).flat_map(|a| (a + 1..k).map(move |b| vec![a, b]));
-        // A search that leaves out both of two folds would have no rows.
-        let all: Vec<Vec<usize>> = singles.chain(pairs.filter(|_| k > 2)).collect();
+        let trials = Trials { data: self.used, plan: &self.plan, folds, has_sets };
         let (mut done, mut longest, mut with_others) = (vec![], Duration::ZERO, true);
         let mut reason = "for lack of time";
-        for (at, folds) in all.iter().enumerate() {
+        for (at, rows) in all.iter().enumerate() {
             ctx.step("cross-validation", at, all.len())?;
             if self.clock.exceeds(longest) {
                 break;
             }
             let begun = Instant::now();
-            let Some(trial) = trials.run(folds.clone(), with_others, ctx)? else {
+            let Some(trial) = trials.run(rows, with_others, ctx)? else {
                 reason = "because the target would not vary in a part of the samples";
                 break;
             };

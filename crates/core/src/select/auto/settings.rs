@@ -1,6 +1,9 @@
 //! The parameters of the automatic selector.
 
+use crate::data::{Dataset, SplitRule};
+use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
+use std::time::{Duration, Instant};
 
 pub(super) const NAME: &str = "automatic selector";
 
@@ -25,6 +28,11 @@ crate::parameters! {
     /// 6. *Nothing*: no feature is selected, unless a number is requested, if none of five tests is significant: of single features,
     ///    of their sum, of pairs, of sets of three, and of the predictions of samples that took no part, by permutations of
     ///    the target (the smallest p-value, adjusted, is above 0.05).
+    ///
+    /// Groups of rows ([`SplitRule`](crate::data::SplitRule)) are kept together in all folds. Tests then use one row of each
+    /// group, drawn at random, and permutations exchange targets between groups if each has a single target, else within
+    /// groups. With times, every fold is searched on earlier rows only, and its choices use earlier folds. Tests of rows with
+    /// times take them for independent.
     ///
     /// The error of classification is balanced: the mean of the error rates of all classes. The error of regression is the mean
     /// squared error, divided by that of the mean of the target (1 - R²). Standard errors are over samples.
@@ -59,4 +67,33 @@ impl Auto {
         cost: "16 searches by NCA; beyond 3000 samples the folds use a sample",
         reference: "kernsift; Breiman et al., 1984 (one-standard-error rule)",
     };
+
+    /// Returns an error for fewer groups or times than folds.
+    pub(super) fn check_split_rule(&self, data: &Dataset) -> Result<()> {
+        let (rule, n) = (data.split_rule(), data.n());
+        let what = match rule {
+            SplitRule::Groups(_) => "groups",
+            SplitRule::Time(_) => "different times minus 1",
+            SplitRule::Independent | SplitRule::Given(_) => return Ok(()),
+        };
+        match rule.max_folds(n) {
+            most if self.cv > most => {
+                Err(Error::param(NAME, "cv", format!("from 2 to the number of {what}, {most}"), self.cv))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Measures how much of the time budget is used.
+pub(super) struct Clock {
+    pub start: Instant,
+    pub budget: Option<Duration>,
+}
+
+impl Clock {
+    /// Whether a part that takes this long would exceed the budget.
+    pub fn exceeds(&self, part: Duration) -> bool {
+        self.budget.is_some_and(|budget| self.start.elapsed() + part > budget)
+    }
 }

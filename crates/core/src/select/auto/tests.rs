@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::SplitRule;
 use crate::data::synthetic::{Pattern, Synthetic};
 use ndarray::Array2;
 
@@ -109,6 +110,61 @@ fn tall_data_are_sampled() {
     assert_eq!(sorted(found.selected()), relevant);
     let automatic = found.automatic.unwrap();
     assert_eq!((automatic.n_used, automatic.n), (MAX_ROWS, 3500));
+}
+
+/// 40 patients with four almost equal rows each, and a class per patient that depends on the first `effect` features.
+fn patients(effect: f64) -> (Dataset, Vec<usize>) {
+    let mut rng = crate::random::Rng::new(4);
+    let of_patient = Array2::from_shape_simple_fn((40, 5), || rng.normal());
+    let groups: Vec<usize> = (0..160).map(|i| i % 40).collect();
+    let x = Array2::from_shape_fn((160, 5), |(i, j)| {
+        let shift = if j == 3 && groups[i] % 2 == 1 { effect } else { 0.0 };
+        of_patient[[groups[i], j]] + shift + 0.05 * rng.normal()
+    });
+    (Dataset::labeled(x, groups.iter().map(|g| g % 2).collect()).unwrap(), groups)
+}
+
+#[test]
+fn groups_are_kept_together() {
+    for (effect, selected) in [(0.0, vec![]), (3.0, vec![3])] {
+        let (data, groups) = patients(effect);
+        let grouped = data.clone().with_split_rule(SplitRule::groups(groups, "g").unwrap()).unwrap();
+        let found = select(&grouped, FeatureCount::Auto, 0);
+        assert_eq!(found.selected(), selected);
+        // Rows of the same patient predict each other.
+        let [right, leaking] = [&grouped, &data]
+            .map(|data| select(data, FeatureCount::Count(4), 0).automatic.unwrap().estimate.unwrap().error);
+        assert!(leaking < 0.05 && right > leaking + 0.01, "{right} {leaking}");
+        // A guess of 40 patients has a standard deviation of 0.08.
+        assert!(effect > 0.0 || right > 0.3, "{right}");
+    }
+    let (data, _) = patients(0.0);
+    let few = data.with_split_rule(SplitRule::Groups((0..160).map(|i| i % 3).collect())).unwrap();
+    let error = Auto::default().select(&few, FeatureCount::Auto, &Context::default()).unwrap_err();
+    assert!(error.to_string().contains("from 2 to the number of groups, 3, got 5"), "{error}");
+}
+
+#[test]
+fn folds_in_time_choose_by_earlier_folds() {
+    let (data, relevant) = made(Pattern::Ring, 300, 6, 1);
+    let times: Vec<f64> = (0..300).map(f64::from).collect();
+    let folds = |data: &Dataset| Splits::default().split_data(data, true, 0).unwrap();
+    let timed = data.clone().with_split_rule(SplitRule::times(times, "t").unwrap()).unwrap();
+    let all = TrialRows::all(&folds(&timed));
+    assert_eq!(all.len(), 5, "leaving out two folds repeats a trial");
+    let inner: Vec<Vec<usize>> = all.iter().map(|rows| rows.inner_of(&folds(&timed))).collect();
+    assert_eq!(inner, [vec![1, 2, 3, 4], vec![2, 3, 4], vec![3, 4], vec![4], vec![]]);
+    let found = select(&timed, FeatureCount::Auto, 0);
+    assert_eq!(sorted(found.selected()), relevant);
+    assert!(found.automatic.unwrap().estimate.unwrap().is_nested);
+    // Without times, all pairs of folds are left out, and inform both.
+    let folds = folds(&data);
+    let all = TrialRows::all(&folds);
+    assert_eq!(all.len(), 15);
+    assert!(all[..5].iter().all(|rows| rows.inner_of(&folds).is_empty()));
+    assert!(
+        all[5..].iter().all(|rows| rows.inner_of(&folds).len() == 2 && rows.train_and_test() == (180, 120))
+    );
 }
 
 #[test]

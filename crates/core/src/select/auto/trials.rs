@@ -3,7 +3,7 @@
 use super::predict::{Predictor, error};
 use super::robust::StandardizedRanks;
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Encoder, Encoding};
+use crate::data::{Dataset, Encoder, Encoding, Fold, SplitRule};
 use crate::error::Result;
 use crate::interactions::JointSets;
 use crate::select::fisher::FisherScore;
@@ -11,6 +11,7 @@ use crate::select::hsic_lasso::HsicLasso;
 use crate::select::ldfs::Ldfs;
 use crate::select::nca::{Found, Limits, Nca, search};
 use crate::select::selector::{FeatureCount, Selector};
+use std::borrow::Cow;
 
 /// The search may go on for this many steps that do not decrease the loss by more than chance would.
 const PATIENCE: usize = 5;
@@ -87,10 +88,22 @@ const MAX_COUNT: usize = 20;
 /// Numbers of features from which one is chosen.
 const COUNTS: [usize; 13] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, MAX_COUNT];
 
+/// The rows that tests of dependence may take for independent: one of each group.
+pub(super) fn independent(data: &Dataset, seed: u64) -> Cow<'_, Dataset> {
+    match data.split_rule() {
+        SplitRule::Groups(_) => {
+            Cow::Owned(data.take_rows(&data.split_rule().one_row_per_group(data.n(), seed)))
+        }
+        _ => Cow::Borrowed(data),
+    }
+}
+
 /// A search on the rows outside one or two folds.
 pub(super) struct Trial {
     /// The folds that were left out.
     pub folds: Vec<usize>,
+    /// The folds whose choices it informs: it is not trained on their test rows, and predicts rows that they train on.
+    pub inner_of: Vec<usize>,
     /// The features that each method found, in order.
     pub orders: Vec<Vec<usize>>,
     /// The rows that were left out.
@@ -102,23 +115,74 @@ pub(super) struct Trial {
     pub baseline: Vec<f64>,
 }
 
+/// The rows of a trial.
+#[derive(Debug, PartialEq)]
+pub(super) struct TrialRows {
+    folds: Vec<usize>,
+    train: Vec<usize>,
+    test: Vec<usize>,
+}
+
+impl TrialRows {
+    /// The trials that leave out each fold, then each pair of folds. A pair is not tried if it has no training or test rows, or
+    /// repeats the trial of a single fold, as splits by time do.
+    pub fn all(folds: &[Fold]) -> Vec<Self> {
+        let k = folds.len();
+        let single =
+            |a: usize| Self { folds: vec![a], train: folds[a].train.clone(), test: folds[a].test.clone() };
+        let mut all: Vec<Self> = (0..k).map(single).collect();
+        for (a, b) in (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))) {
+            let (first, second) = (&folds[a], &folds[b]);
+            let train = common(&first.train, &second.train);
+            let mut test = common(&first.test, &second.train);
+            test.extend(common(&second.test, &first.train));
+            test.sort_unstable();
+            test.dedup();
+            let repeats = all[..k].iter().any(|one| one.train == train && one.test == test);
+            if !train.is_empty() && !test.is_empty() && !repeats {
+                all.push(Self { folds: vec![a, b], train, test });
+            }
+        }
+        all
+    }
+
+    /// The folds whose choices the trial informs.
+    pub fn inner_of(&self, folds: &[Fold]) -> Vec<usize> {
+        let informs = |fold: &Fold| {
+            common(&self.train, &fold.test).is_empty() && !common(&self.test, &fold.train).is_empty()
+        };
+        (0..folds.len()).filter(|&f| informs(&folds[f])).collect()
+    }
+}
+
+#[cfg(test)]
+impl TrialRows {
+    /// Numbers of training and test rows.
+    pub fn train_and_test(&self) -> (usize, usize) {
+        (self.train.len(), self.test.len())
+    }
+}
+
+/// The numbers in both of two ascending lists.
+fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
+    a.iter().copied().filter(|row| b.binary_search(row).is_ok()).collect()
+}
+
 /// The rows, in folds.
 pub(super) struct Trials<'a> {
     pub data: &'a Dataset,
     pub plan: &'a Plan,
-    /// The fold of each row.
-    pub fold: Vec<usize>,
+    pub folds: Vec<Fold>,
     /// Whether the target depends jointly on sets of features; they are searched again in each trial.
     pub has_sets: bool,
 }
 
 impl Trials<'_> {
-    /// Leaves out the rows of some folds. `None` if the target does not vary in the other rows.
-    pub fn run(&self, folds: Vec<usize>, with_others: bool, ctx: &Context) -> Result<Option<Trial>> {
+    /// Searches on the training rows and predicts the others. `None` if the target does not vary in the training rows.
+    pub fn run(&self, of: &TrialRows, with_others: bool, ctx: &Context) -> Result<Option<Trial>> {
         let quiet = &Context { observer: &Quiet(ctx.observer), ..*ctx };
-        let (rows, kept): (Vec<usize>, Vec<usize>) =
-            (0..self.data.n()).partition(|&row| folds.contains(&self.fold[row]));
-        let typed = self.data.take_rows(&kept);
+        let (rows, folds) = (of.test.clone(), of.folds.clone());
+        let typed = self.data.take_rows(&of.train);
         if !typed.target().varies() {
             return Ok(None);
         }
@@ -129,7 +193,7 @@ impl Trials<'_> {
         let test = ranks.apply(encoder.apply(&self.data.x().take_rows(&rows))?);
         let truth = self.data.target_of(&rows);
         let sets = match self.has_sets {
-            true => JointSets::find(&typed, quiet)?.sets(),
+            true => JointSets::find(&independent(&typed, ctx.seed), quiet)?.sets(),
             false => vec![],
         };
         let mut orders = vec![self.plan.search(&train, sets, quiet)?.order];
@@ -146,6 +210,7 @@ impl Trials<'_> {
             predictions.push(predicted);
             baseline = predictor.baseline(&truth);
         }
-        Ok(Some(Trial { folds, orders, rows, predictions, errors, baseline }))
+        let inner_of = of.inner_of(&self.folds);
+        Ok(Some(Trial { folds, inner_of, orders, rows, predictions, errors, baseline }))
     }
 }

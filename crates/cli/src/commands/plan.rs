@@ -1,0 +1,60 @@
+//! The plan of a comparison, and the methods that do not fit into its time budget.
+
+use crate::console::Console;
+use kernsift::Observer;
+use kernsift::data::Dataset;
+use kernsift::evaluate::{Compare, LeftOut, SplitChoice};
+
+/// Shows notes of a comparison also if the user did not ask for them.
+pub struct Informing<'a>(pub &'a Console);
+
+impl Observer for Informing<'_> {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        self.0.progress(stage, done, total);
+    }
+
+    fn plan(&self, what: &str, bytes: u64) {
+        self.0.plan(what, bytes);
+    }
+
+    fn note(&self, text: &str) {
+        self.0.inform(text);
+    }
+
+    fn warn(&self, text: &str) {
+        self.0.warn(text);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
+
+/// What is going to be computed.
+pub fn describe_plan(compare: &Compare, data: &Dataset) -> String {
+    let splits = match &compare.splits {
+        SplitChoice::Generated(splits) => splits.repeats().saturating_mul(splits.per_repeat()),
+        SplitChoice::Given(folds) => folds.len(),
+    };
+    let (methods, numbers) = (compare.candidates.len(), compare.counts.len());
+    let all = if data.d() > 1 { ", and all features" } else { "" };
+    format!(
+        "plan: {methods} methods x {splits} splits x {numbers} numbers of features{all}: {} evaluations",
+        (methods * numbers + usize::from(compare.baseline)).saturating_mul(splits)
+    )
+}
+
+/// Which method does not fit into the budget, and why.
+pub fn describe_left_out(method: &LeftOut) -> String {
+    let splits = if method.splits == 1 { "1 split".into() } else { format!("{} splits", method.splits) };
+    match method.seconds {
+        Some(seconds) => format!(
+            "{} is left out of {splits}: they would take about {:.1} more minutes, which is over the --budget",
+            method.label,
+            seconds / 60.0
+        ),
+        None => {
+            format!("{} is left out of {splits}: the --budget ended before its first one did", method.label)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Comparisons whose selections another library evaluates, such as scikit-learn.
+//!
+//! This library makes the splits, encodes the rows of each split, selects, and keeps the results log; the other one fits
+//! its estimator to the selected features and computes scores.
+
+use super::candidate::{Method, Ranking};
+use super::compare::Compare;
+use super::queue::Task;
+use super::record::{Cost, Record};
+use super::results_log::ResultsLog;
+use super::runner::{Begun, Work, is_fatal};
+use crate::context::Context;
+use crate::data::{Dataset, Fold, Rows};
+use crate::error::{Error, Result};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a method selects in a split, for a number of features.
+pub struct FoldSelection {
+    /// The record, without scores.
+    pub record: Record,
+    /// The encoded training and test rows of the selected features, and the name of the feature of each column; `None` if the
+    /// method failed.
+    pub rows: Option<(Rows, Rows, Vec<String>)>,
+}
+
+/// A comparison whose selections another library evaluates.
+pub struct ExternalComparison {
+    data: Arc<Dataset>,
+    work: Work,
+    tasks: Vec<Task>,
+    log: ResultsLog,
+}
+
+impl ExternalComparison {
+    /// Checks everything, makes the splits, and adds the description of the run to the log.
+    pub fn begin(
+        compare: &Compare,
+        data: Arc<Dataset>,
+        name: &str,
+        mut log: ResultsLog,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let Begun { work, tasks } = compare.begin(&data, name, &mut log, ctx)?;
+        Ok(Self { data, work, tasks, log })
+    }
+
+    /// The number of tasks, each a method in a split, whose results are missing.
+    pub fn n_tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The label of a task's method, and its split.
+    pub fn task(&self, task: usize) -> (&str, &Fold) {
+        let Task { candidate, split, .. } = self.tasks[task];
+        (&self.work.candidates[candidate].label, &self.work.folds[split])
+    }
+
+    /// The selections of a task, one per number of features, and the cost.
+    pub fn select(&self, task: usize, ctx: &Context) -> Result<(Vec<FoldSelection>, Cost)> {
+        let task = &self.tasks[task];
+        let rows = self.work.rows(&self.data, task)?;
+        let method = &self.work.candidates[task.candidate].method;
+        let start = Instant::now();
+        let counts = match method {
+            Method::External(_) => &[self.data.d()],
+            _ => task.counts.as_slice(),
+        };
+        let mut ranking = match method.rank(&rows, counts, ctx) {
+            Err(error) if is_fatal(&error) => return Err(error),
+            other => other,
+        };
+        let cost = self.work.cost(task, start.elapsed().as_secs_f64(), None);
+        let selection = |&k: &usize| {
+            let record = self.work.empty_record(task, k);
+            let all = if matches!(method, Method::External(_)) { self.data.d() } else { k };
+            let selected = match &mut ranking {
+                Ok(ranking) => Ranking::select(ranking, &rows, all),
+                Err(error) => Err(Error::parse(error.to_string())),
+            };
+            match selected {
+                Err(error) if is_fatal(&error) => Err(error),
+                Err(error) => {
+                    let record = Record { failed: Some(error.to_string()), ..record };
+                    Ok(FoldSelection { record, rows: None })
+                }
+                Ok(selected) => {
+                    let (features, directions) = self.work.names(task, &self.data, selected.features);
+                    let not_converged = !selected.converged;
+                    let record = Record { features, directions, not_converged, ..record };
+                    let groups = selected.train.groups();
+                    let column = |&feature: &usize| selected.train.names()[feature].clone();
+                    let columns = groups.feature_of_columns().iter().map(column).collect();
+                    Ok(FoldSelection {
+                        record,
+                        rows: Some((selected.train.into_x(), selected.test, columns)),
+                    })
+                }
+            }
+        };
+        Ok((task.counts.iter().map(selection).collect::<Result<_>>()?, cost))
+    }
+
+    /// Adds the results of a task.
+    pub fn add(&mut self, records: Vec<Record>, cost: Cost) -> Result<()> {
+        self.log.add(records, cost)
+    }
+
+    /// Writes the file of the log in its fixed order.
+    pub fn finish(&mut self) -> Result<()> {
+        self.log.finish()
+    }
+
+    /// The results.
+    pub fn log(&self) -> &ResultsLog {
+        &self.log
+    }
+
+    /// The data.
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+}
