@@ -23,9 +23,10 @@ crate::parameters! {
     /// number of negative $W_j$ therefore estimates the number of false positives (knockoff+; Candès, Fan, Janson and Lv, 2018).
     ///
     /// Copies are drawn from a normal distribution with the covariance of the features, shrunk towards the identity (Ledoit and
-    /// Wolf, 2004), and $\tilde X_j$ has the correlation $1 - s$ with $X_j$ given by minimum variance-based reconstructability with
-    /// equal $s$ (Spector and Janson, 2022). The bound is exact only for normal features with known covariance; otherwise it is an
-    /// approximation. Cost: one eigendecomposition of order $\min(n, d)$, and a fit to $2 d$ features per copy.
+    /// Wolf, 2004). $\tilde X_j$ has the correlation $1 - s_j$ with $X_j$. $s_j$ is proportional to the variance of $X_j$ given all
+    /// other features (equal if there are more features than samples); the factor is that of minimum variance-based
+    /// reconstructability (Spector and Janson, 2022). The bound is exact only for normal features with known covariance; otherwise
+    /// it is an approximation. Cost: one eigendecomposition of order $\min(n, d)$, and a fit to $2 d$ features per copy.
     ///
     /// Features must be numbers without missing values. Very similar features have similar copies, and so no power.
     #[derive(PartialEq)]
