@@ -1,5 +1,6 @@
 //! Knockoff copies of features by a Gaussian model with shrunk covariance.
 
+use super::correlations::correlations;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -12,19 +13,23 @@ use ndarray::{Array1, Array2, Axis};
 const MIN_SHRINKAGE: f64 = 1e-3;
 /// Eigenvalues below this fraction of the largest are rounding errors.
 const ROUNDING: f64 = 1e-12;
+/// With more features than this and than samples, no matrix of all pairs of features is made.
+const MAX_SQUARE: usize = 4000;
 
-/// A Gaussian model of standardized features with the covariance $\Sigma = (1 - \rho) X^\top X / n + \rho I$.
+/// A Gaussian model of standardized features.
 ///
 /// Copies have the correlation $1 - s_j$ with their feature. $s_j = s u_j^2$, where $u_j^2$ is the variance of the feature given
-/// all others, so that near copies do not limit the copies of other features. With more features than samples, where $\rho$
-/// limits all of them, $u_j = 1$.
+/// all others, so that near copies do not limit the copies of other features.
+///
+/// With thousands of features and fewer samples, the covariance is $(1 - \rho) X^\top X / n + \rho I$ (Ledoit and Wolf), and
+/// $u_j = 1$.
 pub struct CopyModel {
     /// The features, standardized.
     pub x: Array2<f64>,
     /// $u$.
     units: Array1<f64>,
-    /// Eigenvectors of $U^{-1} \Sigma U^{-1}$, $U = \operatorname{diag}(u)$, as columns, and their eigenvalues; with more features than
-    /// samples only those with a nonzero eigenvalue of $X^\top X$.
+    /// Eigenvectors of $U^{-1} \Sigma U^{-1}$, $U = \operatorname{diag}(u)$, as columns, and their eigenvalues; with thousands of
+    /// features only those with a nonzero eigenvalue of $X^\top X$.
     vectors: Array2<f64>,
     values: Array1<f64>,
     /// The eigenvalue in all other directions.
@@ -39,8 +44,9 @@ impl CopyModel {
         data.need_numbers(method)?;
         data.need_complete(method)?;
         let (n, d) = (data.n() as f64, data.d() as f64);
-        let least = n.min(d);
-        let bytes = 8.0 * (n * d + 3.0 * d * least + 4.0 * least * least) + product_bytes();
+        let is_wide = data.d() > data.n().max(MAX_SQUARE);
+        let square = if is_wide { 3.0 * d * n + 4.0 * n * n } else { 2.0 * d * n + 8.0 * d * d };
+        let bytes = 8.0 * square + product_bytes();
         ctx.need_memory("the covariance of the features", bytes, "use fewer rows or columns")?;
         let mut x = data.x().to_dense();
         let scores = if normal_scores { normal_quantiles(data.n()) } else { vec![] };
@@ -57,15 +63,12 @@ impl CopyModel {
             let why = "all features are constant".into();
             return Err(Error::Breakdown { step: "covariance", why });
         }
-        if x.ncols() > x.nrows() { Self::of_wide(x) } else { Self::of_tall(x) }
+        if is_wide { Self::of_wide(x) } else { Self::of_pairs(x) }
     }
 
-    /// With at least as many samples as features.
-    fn of_tall(x: Array2<f64>) -> Result<Self> {
-        let sample = multiply(x.t(), x.view()) / x.nrows() as f64;
-        let shrinkage = ledoit_wolf(&x, &sample);
-        let mut covariance = sample * (1.0 - shrinkage);
-        covariance.diag_mut().mapv_inplace(|v| v + shrinkage);
+    /// With a matrix of all pairs of features.
+    fn of_pairs(x: Array2<f64>) -> Result<Self> {
+        let mut covariance = correlations(x.view())?;
         let units = conditional_deviations(&covariance)?;
         covariance /= &units;
         covariance /= &units.view().insert_axis(Axis(1));
@@ -74,7 +77,7 @@ impl CopyModel {
         Ok(Self::new(x, units, eigen.vectors, eigen.values, floor))
     }
 
-    /// With more features than samples.
+    /// With many more features than samples.
     fn of_wide(x: Array2<f64>) -> Result<Self> {
         let n = x.nrows() as f64;
         let sample = multiply(x.view(), x.t()) / n;
@@ -118,7 +121,14 @@ impl CopyModel {
         let means = multiply(x.view(), self.vectors.view()) * &self.values.mapv(|v| -self.s / v);
         let extra = multiply(noise.view(), self.vectors.view()) * &self.values.mapv(|v| root(v) - base);
         noise *= base;
-        (noise + x + multiply((means + extra).view(), self.vectors.t())) * &self.units
+        let mut copies = (noise + x + multiply((means + extra).view(), self.vectors.t())) * &self.units;
+        for (mut copy, own) in copies.columns_mut().into_iter().zip(self.x.columns()) {
+            // The copy of a constant feature is constant, so that both have the same score.
+            if own.iter().all(|v| *v == 0.0) {
+                copy.fill(0.0);
+            }
+        }
+        copies
     }
 }
 
@@ -237,7 +247,9 @@ mod tests {
 
     #[test]
     fn more_features_than_samples() {
-        let model = CopyModel::fit(&autoregressive(40, 100), false, "m", &Context::default()).unwrap();
+        let x = autoregressive(40, 100).x().to_dense();
+        let deviations = x.std_axis(Axis(0), 0.0);
+        let model = CopyModel::of_wide((&x - &x.mean_axis(Axis(0)).unwrap()) / deviations).unwrap();
         let copies = model.sample(&mut Rng::new(1));
         assert!(model.s > 0.05 && copies.iter().all(|v| v.is_finite()), "{}", model.s);
         let variance = copies.iter().map(|v| v * v).sum::<f64>() / copies.len() as f64;
@@ -280,7 +292,7 @@ mod tests {
         // errors of 2000 samples.
         assert!((0..2).all(|j| (cross[[j, j]] - 1.0).abs() < 0.12), "{cross}");
         assert!((2..5).all(|j| cross[[j, j]].abs() < 0.12), "{cross}");
-        assert!(copies.iter().all(|v| v.is_finite()));
+        assert!(copies.iter().all(|v| v.is_finite()) && copies.column(5).iter().all(|v| *v == 0.0));
     }
 
     #[test]
