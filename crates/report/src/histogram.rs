@@ -67,19 +67,56 @@ fn counts(values: &[f64], x_axis: &Axis, bins: usize, boundary: Option<f64>) -> 
 
 /// A histogram of margins, which should be positive.
 pub fn margins(values: &[f64]) -> String {
-    const WIDTH: f64 = 1000.0;
-    const HEIGHT: f64 = 300.0;
-    let x_axis = Axis::new(values.iter().copied(), 66.0, WIDTH - 20.0).with_zero();
-    let (bottom, top) = (HEIGHT - 52.0, 14.0);
-    let max = counts(values, &x_axis, 40, Some(0.0)).iter().map(|bin| bin.count).max().unwrap_or(0);
-    let y_axis = Axis::new([0.0, max.max(1) as f64].into_iter(), bottom, top);
-    let zero = x_axis.at(0.0);
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH:.0} {HEIGHT:.0}\" role=\"img\" aria-label=\"Margins of triplets\">\n{}{}\
-         <g class=\"stop\"><path d=\"M{zero:.1} {bottom:.1}V{top:.1}\"/></g>\n</svg>\n",
-        grid(&x_axis, &y_axis, ("Margin", "Triplets")),
-        bars(values, &x_axis, (bottom, top), 40, Some(0.0))
-    )
+    let range = [0.0, values.iter().copied().fold(0.0, f64::min), values.iter().copied().fold(0.0, f64::max)];
+    Panel { title: "Margins of triplets", labels: ("Margin", "Triplets"), range: &range, bins: 40 }
+        .svg(values, Some(0.0), None)
+}
+
+/// A histogram of p-values, with a line at the height of all bars if the target depends on no feature.
+pub fn p_values(values: &[f64]) -> String {
+    const BINS: usize = 20;
+    let expected = values.len() as f64 / BINS as f64;
+    Panel { title: "p-values of all features", labels: ("p-value", "Features"), range: &[0.0, 1.0], bins: BINS }
+        .svg(values, None, Some((expected, "expected if the target depends on no feature")))
+}
+
+/// A histogram with axes.
+struct Panel<'a> {
+    title: &'a str,
+    labels: (&'a str, &'a str),
+    /// The x axis covers these values.
+    range: &'a [f64],
+    bins: usize,
+}
+
+impl Panel<'_> {
+    /// A `boundary` is drawn as a vertical line, a `level` as a horizontal one.
+    fn svg(&self, values: &[f64], boundary: Option<f64>, level: Option<(f64, &str)>) -> String {
+        const WIDTH: f64 = 1000.0;
+        const HEIGHT: f64 = 300.0;
+        let (left, right, bottom, top) = (66.0, WIDTH - 20.0, HEIGHT - 52.0, 14.0);
+        let x_axis = Axis::new(self.range.iter().copied(), left, right);
+        let bins = counts(values, &x_axis, self.bins, boundary);
+        let max = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1) as f64;
+        let y_axis = Axis::new([0.0, max].into_iter(), bottom, top);
+        let vertical = boundary.map_or(String::new(), |at| {
+            format!("<g class=\"stop\"><path d=\"M{:.1} {bottom:.1}V{top:.1}\"/></g>\n", x_axis.at(at))
+        });
+        let horizontal = level.map_or(String::new(), |(level, name)| {
+            let y = y_axis.at(level.min(max));
+            format!(
+                "<g class=\"stop\"><path d=\"M{left:.1} {y:.1}H{right:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text></g>\n",
+                right - 4.0,
+                y - 6.0
+            )
+        });
+        format!(
+            "<svg viewBox=\"0 0 {WIDTH:.0} {HEIGHT:.0}\" role=\"img\" aria-label=\"{}\">\n{}{}{vertical}{horizontal}</svg>\n",
+            self.title,
+            grid(&x_axis, &y_axis, self.labels),
+            self::bars(values, &x_axis, (bottom, top), self.bins, boundary)
+        )
+    }
 }
 
 #[cfg(test)]
@@ -104,5 +141,16 @@ mod tests {
         let svg = margins(&[-0.5, 0.5, 0.5]);
         assert_eq!(svg.matches("column c1").count(), 1);
         assert!(svg.contains("2 values from 0.4750 to 0.5000"), "{svg}");
+    }
+
+    #[test]
+    fn p_values_have_a_line_at_the_expected_height() {
+        // Two of 40 features are expected in a bin; the first has 20.
+        let values: Vec<f64> = (0..40).map(|at| if at < 20 { 0.01 } else { (at - 20) as f64 / 20.0 + 0.025 }).collect();
+        let svg = p_values(&values);
+        assert_eq!(svg.matches("<rect").count(), 20);
+        assert!(svg.contains("21 values from 0.0000 to 0.05000") || svg.contains("21 values from 0 to 0.05"), "{svg}");
+        // From 248 at 0 to 14 at 21.
+        assert!(svg.contains(&format!("M66.0 {:.1}H980.0", 248.0 - 234.0 * 2.0 / 21.0)), "{svg}");
     }
 }
