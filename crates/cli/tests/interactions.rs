@@ -35,13 +35,17 @@ fn the_planted_pair_is_found() {
 fn corrections_order_the_q_values() {
     let s = xor();
     let q_value = |options: &str| {
-        let record: Value = serde_json::from_str(&s.ok(&format!("interactions xor.csv --json {options}")).out).unwrap();
+        let record: Value =
+            serde_json::from_str(&s.ok(&format!("interactions xor.csv --json {options}")).out).unwrap();
         record["pairs"][1]["q_value"].as_f64().unwrap()
     };
     let (bh, by) = (q_value("--correction bh"), q_value("--set method=by"));
     let (holm, bonferroni) = (q_value("--correction holm"), q_value(""));
     // Of the second of 190 p-values p: at most 190 p / 2, 189 p and 190 p.
-    assert!(bh <= bonferroni / 2.0 * (1.0 + 1e-12) && bh < by && holm <= bonferroni, "{bh} {by} {holm} {bonferroni}");
+    assert!(
+        bh <= bonferroni / 2.0 * (1.0 + 1e-12) && bh < by && holm <= bonferroni,
+        "{bh} {by} {holm} {bonferroni}"
+    );
     let error = s.error("interactions xor.csv --correction bh --set permutations=9");
     assert!(error.contains("--correction must be bonferroni or holm with permutations, got bh"), "{error}");
 }

@@ -68,16 +68,24 @@ fn counts(values: &[f64], x_axis: &Axis, bins: usize, boundary: Option<f64>) -> 
 /// A histogram of margins, which should be positive.
 pub fn margins(values: &[f64]) -> String {
     let range = [0.0, values.iter().copied().fold(0.0, f64::min), values.iter().copied().fold(0.0, f64::max)];
-    Panel { title: "Margins of triplets", labels: ("Margin", "Triplets"), range: &range, bins: 40 }
-        .svg(values, Some(0.0), None)
+    Panel { title: "Margins of triplets", labels: ("Margin", "Triplets"), range: &range, bins: 40 }.svg(
+        values,
+        Some(0.0),
+        None,
+    )
 }
 
 /// A histogram of p-values, with a line at the height of all bars if the target depends on no feature.
 pub fn p_values(values: &[f64]) -> String {
     const BINS: usize = 20;
     let expected = values.len() as f64 / BINS as f64;
-    Panel { title: "p-values of all features", labels: ("p-value", "Features"), range: &[0.0, 1.0], bins: BINS }
-        .svg(values, None, Some((expected, "expected if the target depends on no feature")))
+    Panel {
+        title: "p-values of all features",
+        labels: ("p-value", "Features"),
+        range: &[0.0, 1.0],
+        bins: BINS,
+    }
+    .svg(values, None, Some((expected, "expected if the target depends on no feature")))
 }
 
 /// A histogram with axes.
@@ -146,10 +154,14 @@ mod tests {
     #[test]
     fn p_values_have_a_line_at_the_expected_height() {
         // Two of 40 features are expected in a bin; the first has 20.
-        let values: Vec<f64> = (0..40).map(|at| if at < 20 { 0.01 } else { (at - 20) as f64 / 20.0 + 0.025 }).collect();
+        let values: Vec<f64> =
+            (0..40).map(|at| if at < 20 { 0.01 } else { (at - 20) as f64 / 20.0 + 0.025 }).collect();
         let svg = p_values(&values);
         assert_eq!(svg.matches("<rect").count(), 20);
-        assert!(svg.contains("21 values from 0.0000 to 0.05000") || svg.contains("21 values from 0 to 0.05"), "{svg}");
+        assert!(
+            svg.contains("21 values from 0.0000 to 0.05000") || svg.contains("21 values from 0 to 0.05"),
+            "{svg}"
+        );
         // From 248 at 0 to 14 at 21.
         assert!(svg.contains(&format!("M66.0 {:.1}H980.0", 248.0 - 234.0 * 2.0 / 21.0)), "{svg}");
     }

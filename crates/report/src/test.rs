@@ -25,7 +25,11 @@ pub fn test_page(info: &RunInfo, data: &Dataset, found: &FeatureTests, test: &Fe
     page.section("histogram", "p-values of all features", &histogram);
     let shown = &found.features[..found.n_significant.max(1).min(found.features.len())];
     let shown: Vec<usize> = shown.iter().map(|tested| tested.feature).collect();
-    page.section("target", "Plots of the most significant features", &feature_plots(data, &shown, info.account.as_ref()));
+    page.section(
+        "target",
+        "Plots of the most significant features",
+        &feature_plots(data, &shown, info.account.as_ref()),
+    );
     info.finish(page)
 }
 
@@ -50,15 +54,20 @@ fn explanation(found: &FeatureTests, test: &FeatureTest) -> String {
     let alpha = test.alpha;
     let adjusted = match test.method {
         Correction::BenjaminiHochberg | Correction::BenjaminiYekutieli => {
-            format!("of the features with a q-value of at most {alpha}, at most a fraction of {alpha} is expected to be false positives")
+            format!(
+                "of the features with a q-value of at most {alpha}, at most a fraction of {alpha} is expected to be false positives"
+            )
         }
         Correction::Holm | Correction::Bonferroni => {
-            format!("the probability that any feature with a q-value of at most {alpha} is a false positive is at most {alpha}")
+            format!(
+                "the probability that any feature with a q-value of at most {alpha} is a false positive is at most {alpha}"
+            )
         }
     };
-    let covariates = found.adjustment.describe().map_or(String::new(), |how| {
-        format!(" The covariates are accounted for by {}.", escape(&how))
-    });
+    let covariates = found
+        .adjustment
+        .describe()
+        .map_or(String::new(), |how| format!(" The covariates are accounted for by {}.", escape(&how)));
     format!(
         "<p><b>Does the target depend on this feature at all?</b> Every feature is tested alone, also for nonlinear effects. The p-value is the \
          probability of at least this dependence by chance, if there is none. The q-value is the p-value adjusted for the number of features: \

@@ -158,8 +158,6 @@ fn summary(found: &Interactions, alpha: f64) -> String {
         (1, _) => {
             format!("1 of {all} predicts the target better than its features alone (q <= {alpha})")
         }
-        (n, _) => format!(
-            "{n} of {all} predict the target better than their features alone (q <= {alpha})"
-        ),
+        (n, _) => format!("{n} of {all} predict the target better than their features alone (q <= {alpha})"),
     }
 }

@@ -115,9 +115,12 @@ mod tests {
     fn others_count_as_one() {
         let p = [0.04, 0.001, 0.3];
         let all = [0.04, 0.001, 0.3, 1.0, 1.0, 1.0];
-        for correction in
-            [Correction::BenjaminiHochberg, Correction::BenjaminiYekutieli, Correction::Holm, Correction::Bonferroni]
-        {
+        for correction in [
+            Correction::BenjaminiHochberg,
+            Correction::BenjaminiYekutieli,
+            Correction::Holm,
+            Correction::Bonferroni,
+        ] {
             assert_near(&correction.adjust_among(&p, 6), &correction.adjust(&all)[..3]);
         }
     }

@@ -102,8 +102,7 @@ impl JointSets {
 
     /// The smallest adjusted p-values of a pair and of a set of three.
     pub fn p_values(&self) -> [f64; 2] {
-        let pair =
-            self.pairs.as_ref().and_then(|found| found.pairs.first()).map_or(1.0, |pair| pair.q_value);
+        let pair = self.pairs.as_ref().and_then(|found| found.pairs.first()).map_or(1.0, |pair| pair.q_value);
         [pair, self.three_way.first().map_or(1.0, |three| three.q_value)]
     }
 }

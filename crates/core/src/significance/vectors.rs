@@ -68,7 +68,9 @@ impl Side {
         ctx: &Context,
     ) -> Result<Self> {
         let side = match statistic {
-            DependenceStatistic::Cosine => Self::orthonormal(FeatureFunctions::new(target_columns(data, method)?)),
+            DependenceStatistic::Cosine => {
+                Self::orthonormal(FeatureFunctions::new(target_columns(data, method)?))
+            }
             DependenceStatistic::Hsic => {
                 let factor = target_factor(data.target(), TargetKernel::Auto, method, ctx)?;
                 Self::factor(factor.columns().into_iter().map(|column| column.to_vec()).collect())

@@ -56,13 +56,7 @@ pub fn fit(
         settings: serde_json::to_value(method)?,
         cost,
         fields,
-        text: text(
-            loaded,
-            &selection,
-            (method, resampled.as_ref()),
-            &significance,
-            console.is_verbose(),
-        ),
+        text: text(loaded, &selection, (method, resampled.as_ref()), &significance, console.is_verbose()),
         significance: Some(significance),
         model: loaded.model(None, Content::Selection(selection)),
     })

@@ -34,8 +34,10 @@ impl Resampling {
     /// `settings`.
     pub fn take(settings: &mut Vec<(&str, &str)>, args: &SelectArgs) -> Result<Self, Failure> {
         let mut of = |name: &str, option: &str, given: bool| -> Result<_, Failure> {
-            let taken = settings.extract_if(.., |(key, _)| key.split_once('.').is_some_and(|(of, _)| of == name));
-            let taken: Vec<(&str, &str)> = taken.map(|(key, value)| (&key[name.len() + 1..], value)).collect();
+            let taken =
+                settings.extract_if(.., |(key, _)| key.split_once('.').is_some_and(|(of, _)| of == name));
+            let taken: Vec<(&str, &str)> =
+                taken.map(|(key, value)| (&key[name.len() + 1..], value)).collect();
             match taken.first() {
                 Some((key, _)) if !given => {
                     Err(Failure::Input(format!("--set {name}.{key} has no effect without {option}")))
@@ -46,12 +48,15 @@ impl Resampling {
         let stability = of("stability", "--stability", args.stability)?;
         let knockoffs = of("knockoffs", "--fdr Q", args.fdr.is_some())?;
         let test = of("test", "--pvalues", args.pvalues)?;
-        let stability = stability.map(|set| apply(Stability::default(), "stability selection", &set)).transpose();
+        let stability =
+            stability.map(|set| apply(Stability::default(), "stability selection", &set)).transpose();
         let knockoffs = knockoffs.map(|set| apply(Knockoffs::default(), "knockoffs", &set)).transpose();
         let test = test.map(|set| apply(FeatureTest::default(), "feature test", &set)).transpose();
         Ok(Self {
             stability: stability.map_err(typed)?,
-            knockoffs: knockoffs.map_err(typed)?.map(|found| Knockoffs { q: args.fdr.unwrap_or(found.q), ..found }),
+            knockoffs: knockoffs
+                .map_err(typed)?
+                .map(|found| Knockoffs { q: args.fdr.unwrap_or(found.q), ..found }),
             test: test.map_err(typed)?,
         })
     }

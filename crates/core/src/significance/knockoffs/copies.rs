@@ -134,9 +134,10 @@ impl CopyModel {
 
 /// The standard deviation of each feature given all others: $1 / \sqrt{(\Sigma^{-1})_{jj}}$.
 fn conditional_deviations(covariance: &Array2<f64>) -> Result<Array1<f64>> {
-    let why = || "the covariance of the features is singular; leave out features that are sums of others".into();
-    let factor = cholesky(covariance.view())
-        .ok_or_else(|| Error::Breakdown { step: "covariance", why: why() })?;
+    let why =
+        || "the covariance of the features is singular; leave out features that are sums of others".into();
+    let factor =
+        cholesky(covariance.view()).ok_or_else(|| Error::Breakdown { step: "covariance", why: why() })?;
     let inverse = invert_lower(factor.view());
     Ok(inverse.columns().into_iter().map(|column| 1.0 / column.dot(&column).sqrt()).collect())
 }

@@ -8,7 +8,7 @@
 
 use crate::error::Result;
 use crate::linalg::{cholesky, multiply, symmetric_eigen};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// A principal component with at least this fraction of the variance is shared by many features.
 const MIN_SHARE: f64 = 0.1;
@@ -27,16 +27,22 @@ pub(super) fn correlations(x: ArrayView2<f64>) -> Result<Array2<f64>> {
     let mut rest = sample - &shared;
     let deviations = rest.diag().mapv(|v| v.max(MIN_VARIANCE).sqrt());
     let noise = d.ln() / n;
-    rest /= &deviations;
-    rest /= &deviations.view().insert_axis(Axis(1));
+    scale(&mut rest, &deviations.mapv(f64::recip));
     rest.mapv_inplace(|r| if r * r > noise { r - noise / r } else { 0.0 });
     rest.diag_mut().fill(1.0);
     make_definite(&mut rest);
-    rest *= &deviations;
-    rest *= &deviations.view().insert_axis(Axis(1));
+    scale(&mut rest, &deviations);
     rest += &shared;
-    rest.diag_mut().fill(1.0);
+    // Of features that are almost determined by the components, the variance is above 1.
+    let variances = rest.diag().mapv(|v| v.sqrt().recip());
+    scale(&mut rest, &variances);
     Ok(rest)
+}
+
+/// Multiplies rows and columns by these factors.
+fn scale(matrix: &mut Array2<f64>, factors: &Array1<f64>) {
+    *matrix *= factors;
+    *matrix *= &factors.view().insert_axis(Axis(1));
 }
 
 /// The loadings of the components that many features share, as columns: those with a tenth of the variance, and with more than
@@ -92,7 +98,7 @@ mod tests {
         let is_near = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(is_near(found[[0, 2]], kept[0]) && is_near(found[[2, 1]], kept[1]), "{found}");
         assert!((0..3).all(|j| is_near(found[[j, 3]], 0.0)) && is_near(found[[0, 1]], 0.0), "{found}");
-        assert!((0..4).all(|j| found[[j, j]] == 1.0));
+        assert!((0..4).all(|j| is_near(found[[j, j]], 1.0)));
     }
 
     #[test]
@@ -110,6 +116,20 @@ mod tests {
         // The standard error of the variance of the component from 60 samples is about 0.2 of it.
         assert!((mean - 0.3).abs() < 0.12, "{mean}");
         assert!(cholesky(found.view()).is_some());
+    }
+
+    #[test]
+    fn copies_and_constants_have_definite_correlations() {
+        let mut rng = Rng::new(8);
+        let mut x = Array2::from_shape_simple_fn((50, 5), || rng.normal());
+        x = (&x - &x.mean_axis(Axis(0)).unwrap()) / x.std_axis(Axis(0), 0.0);
+        let same = x.column(0).to_owned();
+        x.column_mut(1).assign(&same);
+        x.column_mut(2).fill(0.0);
+        let found = correlations(x.view()).unwrap();
+        // The least residual variance and the floor of correlations.
+        assert!(cholesky(found.view()).is_some() && found[[0, 1]] > 0.99, "{found}");
+        assert!((found[[2, 2]] - 1.0).abs() < 1e-12 && found[[2, 0]] == 0.0);
     }
 
     #[test]
