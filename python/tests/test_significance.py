@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from kernsift import (
+    BreakdownError,
     FisherScore,
     InteractionScreen,
     KnockoffSelector,
@@ -243,5 +244,5 @@ def test_bad_data(rows):
     assert SelectSignificant().fit(constant, y).pvalues_[2] == 1
     with pytest.warns(UserWarning, match="single row"):
         SelectSignificant().fit(X, np.where(np.arange(400) == 0, 2, y))
-    with pytest.raises(ValueError, match="constant"):
+    with pytest.raises(BreakdownError, match="constant"):
         KnockoffSelector(FisherScore()).fit(np.ones((40, 3)), y[:40])
