@@ -18,7 +18,7 @@ pub fn test_page(info: &RunInfo, data: &Dataset, found: &FeatureTests, test: &Fe
     page.facts(&info.facts(data.n(), data.d(), text::target(data.target())));
     let p_values: Vec<f64> = found.features.iter().map(|tested| tested.p_value).collect();
     let histogram = format!(
-        "<figure>\n{}<figcaption>If the target depends on no feature, all bars have about the height of the line. Bars above it on the left are \
+        "<figure>\n{}<figcaption>If the target depends on no feature, all bars have about the height of the dotted line. Bars above it on the left are \
          features on which the target depends. A slope elsewhere is a sign of dependent rows or of strong correlations.</figcaption>\n</figure>\n",
         histogram::p_values(&p_values)
     );
@@ -55,7 +55,7 @@ fn explanation(found: &FeatureTests, test: &FeatureTest) -> String {
     let adjusted = match test.method {
         Correction::BenjaminiHochberg | Correction::BenjaminiYekutieli => {
             format!(
-                "of the features with a q-value of at most {alpha}, at most a fraction of {alpha} is expected to be false positives"
+                "of the features with a q-value of at most {alpha}, a fraction of at most {alpha} is expected to be false positives"
             )
         }
         Correction::Holm | Correction::Bonferroni => {
