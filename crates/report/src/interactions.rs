@@ -84,8 +84,8 @@ fn ranking(data: &Dataset, found: &Interactions, alpha: f64) -> String {
         selected: found.n_significant,
     };
     format!(
-        "<p>The p-value is that of what products of functions of the two features explain beyond functions of each alone, adjusted for all {} pairs \
-         in the last column. Pairs with an adjusted p-value of at most {alpha} are significant.{effects}</p>\n{}",
+        "<p>The p-value is that of what products of functions of the two features explain beyond functions of each alone. The q-value is the p-value \
+         adjusted for all {} pairs: pairs with a q-value of at most {alpha} are significant.{effects}</p>\n{}",
         found.n_all_pairs,
         table.html()
     )
