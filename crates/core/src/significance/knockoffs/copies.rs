@@ -63,12 +63,13 @@ impl CopyModel {
             let why = "all features are constant".into();
             return Err(Error::Breakdown { step: "covariance", why });
         }
-        if is_wide { Self::of_wide(x) } else { Self::of_pairs(x) }
+        if is_wide { Self::of_wide(x) } else { Self::of_pairs(x, ctx) }
     }
 
     /// With a matrix of all pairs of features.
-    fn of_pairs(x: Array2<f64>) -> Result<Self> {
+    fn of_pairs(x: Array2<f64>, ctx: &Context) -> Result<Self> {
         let mut covariance = correlations(x.view())?;
+        ctx.check()?;
         let units = conditional_deviations(&covariance)?;
         covariance /= &units;
         covariance /= &units.view().insert_axis(Axis(1));
