@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-REQUIREMENTS = ("python/requirements-test.txt", "docs/requirements.txt", "benchmarks/requirements.txt")
+REQUIREMENTS = (
+    *("python/requirements-test.txt", "docs/requirements.txt"),
+    *("benchmarks/requirements.txt", "benchmarks/requirements-power.txt"),
+)
 # Benchmarks outside the workspace: their lock files are checked, but not the licenses of their crates.
 OTHER_LOCKS = ("benchmarks/lp_solvers/Cargo.lock",)
 # Embedded data sets. Their licenses are those of deny.toml, or one of these.

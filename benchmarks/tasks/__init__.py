@@ -65,7 +65,7 @@ class Extrapolation:
 
 
 #: Modules with tasks, in the order of the page.
-MODULES = ("kernels", "selection", "svm", "triplets", "tables")
+MODULES = ("kernels", "selection", "significance", "svm", "triplets", "tables")
 
 
 def all_tasks() -> dict[str, Task]:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import false_discovery_control
 from sklearn.utils import Bunch
 
 from kernsift import _native
@@ -209,15 +208,15 @@ class AutoSelector(BaseTargetSelector):
         self.pvalues_: FloatArray = np.full(n_columns, np.nan)
         self.qvalues_: FloatArray = np.full(n_columns, np.nan)
         self.pvalues_[positions] = found["p_values"]
-        self.qvalues_[positions] = false_discovery_control(found["p_values"])
+        self.qvalues_[positions] = _native.adjusted(found["p_values"], "bh")
         frequencies = np.array(found["frequencies"])
         self.frequencies_: FloatArray = X.to_frame(frequencies) if is_frame else frequencies
         self.interactions_ = Bunch(
-            pairs=positions[_features(found["pairs"], 2)], pvalues=_numbers(found["pairs"], "adjusted")
+            pairs=positions[_features(found["pairs"], 2)], pvalues=_numbers(found["pairs"], "q_value")
         )
         three_way = found["three_way"]
         self.three_way_ = Bunch(
-            features=positions[_features(three_way, 3)], pvalues=_numbers(three_way, "adjusted")
+            features=positions[_features(three_way, 3)], pvalues=_numbers(three_way, "q_value")
         )
         self.method_: str = found["method"]
         self.left_out_: list[str] = found["left_out"]

@@ -30,6 +30,8 @@ __all__ = ["KnockoffSelector"]
 
 #: Attributes with the importance of every feature.
 IMPORTANCES = ("scores_", "feature_importances_", "coef_")
+#: Samples below which there is no covariance.
+MIN_SAMPLES = 10
 
 
 class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
@@ -40,9 +42,10 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
     feature less that of its copy is as likely positive as negative for a feature that adds nothing, so that
     the number of negative differences estimates the number of false positives (knockoff+) [1]_.
 
-    Copies come from a normal distribution with the shrunk covariance of the features; the bound is exact only
-    for such features. Very similar features have similar copies, and so no power. At least 1 / `q` features
-    can be selected, or none.
+    Copies come from a normal distribution with the correlations of the features that stand out from noise;
+    the bound is exact only for normal features with known correlations. Very similar features have similar
+    copies, and so no power; other features are not affected. At least 1 / `q` features can be selected, or
+    none.
 
     {parameters and attributes}
 
@@ -140,7 +143,7 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         -------
         {self}
         """
-        checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 2}
+        checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": MIN_SAMPLES}
         with explain_conversion_errors(X):
             rows = validate_data(self, X, **checks) if y is None else validate_data(self, X, y, **checks)
         X, y = (rows, None) if y is None else rows

@@ -63,7 +63,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         "scores_",
         "beyond_",
         "pvalues_",
-        "adjusted_pvalues_",
+        "qvalues_",
         "n_significant_",
         "main_effects_",
         "support_",
@@ -85,8 +85,8 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
             "distributed.",
         ),
         "pvalues_": ("ndarray of shape (n_pairs_found,)", "p-values of `beyond_`."),
-        "adjusted_pvalues_": ("ndarray of shape (n_pairs_found,)", "p-values adjusted for all pairs."),
-        "n_significant_": ("int", "Number of pairs with an adjusted p-value of at most `alpha`."),
+        "qvalues_": ("ndarray of shape (n_pairs_found,)", "p-values adjusted for all pairs."),
+        "n_significant_": ("int", "Number of pairs with a q-value of at most `alpha`."),
         "main_effects_": (
             "ndarray",
             "Indices of features whose effects alone were removed from the target before the screen, the "
@@ -100,6 +100,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         n_functions: int = 4,
         *,
         n_pairs: int = 100,
+        method: str = "bonferroni",
         permutations: int = 0,
         alpha: float = 0.05,
         target_type: str = "auto",
@@ -109,6 +110,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
     ) -> None:
         self.n_functions = n_functions
         self.n_pairs = n_pairs
+        self.method = method
         self.permutations = permutations
         self.alpha = alpha
         self.target_type = target_type
@@ -148,7 +150,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         self.scores_ = numbers("score")
         self.beyond_ = numbers("beyond")
         self.pvalues_ = numbers("p_value")
-        self.adjusted_pvalues_ = numbers("adjusted")
+        self.qvalues_ = numbers("q_value")
         self.n_significant_: int = self._found["n_significant"]
         self.main_effects_: IntArray = positions[np.array(self._found["main_effects"], dtype=np.int64)]
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -180,9 +182,9 @@ class Interactions(TextTableMixin):
     ----------
     pairs : list of dict
         For each pair, the best first: "feature_1" and "feature_2" (names, or x0, x1 and so on), "score",
-        "beyond", "degrees", "p_value" and "adjusted_p_value". ``pandas.DataFrame(result.pairs)`` is a table.
+        "beyond", "degrees", "p_value" and "q_value". ``pandas.DataFrame(result.pairs)`` is a table.
     n_significant : int
-        Number of leading pairs with an adjusted p-value of at most `alpha`.
+        Number of leading pairs with a q-value of at most `alpha`.
     n_all_pairs : int
         Number of all pairs, for which p-values are adjusted.
     main_effects : list of str
@@ -197,7 +199,7 @@ class Interactions(TextTableMixin):
     (1, 45)
     """
 
-    _header = ("feature_1", "feature_2", "beyond", "p_value", "adjusted_p_value")
+    _header = ("feature_1", "feature_2", "beyond", "p_value", "q_value")
 
     def __init__(self, screen: InteractionScreen) -> None:
         names = [str(name) for name in feature_names(screen)]
@@ -209,7 +211,7 @@ class Interactions(TextTableMixin):
                 "beyond": pair["beyond"],
                 "degrees": pair["degrees"],
                 "p_value": pair["p_value"],
-                "adjusted_p_value": pair["adjusted"],
+                "q_value": pair["q_value"],
             }
             for (i, j), pair in zip(screen.pairs_, screen._found["pairs"], strict=True)
         ]
@@ -231,6 +233,7 @@ def interactions(
     *,
     n_functions: int = 4,
     n_pairs: int = 100,
+    method: str = "bonferroni",
     permutations: int = 0,
     alpha: float = 0.05,
     target_type: str = "auto",
@@ -246,6 +249,7 @@ def interactions(
     {target}
     {n_functions}
     {n_pairs}
+    {method}
     {permutations}
     {alpha}
     {target_type}
@@ -275,6 +279,7 @@ def interactions(
     screen = InteractionScreen(
         n_functions,
         n_pairs=n_pairs,
+        method=method,
         permutations=permutations,
         alpha=alpha,
         target_type=target_type,

@@ -15,6 +15,7 @@ from kernsift._html import Bars, Summary
 from kernsift._native_data import FloatArray, IntArray, checked_rows, native_rows, to_json
 from kernsift._parameters import Docs, core_docs, documented
 from kernsift._progress import report_progress
+from kernsift._reports import ReportMixin, ReportParts
 from kernsift._selected import feature_names, feature_positions, shortened
 from kernsift._selector import FeatureSelectorMixin, store_target
 from kernsift._sklearn import _fit_context
@@ -29,7 +30,7 @@ _COVARIATES = (
 )
 
 
-class SelectSignificant(FeatureSelectorMixin, Estimator):
+class SelectSignificant(ReportMixin, FeatureSelectorMixin, Estimator):
     """Selects the features on which the target depends significantly, each alone.
 
     A p-value for every feature answers whether the target depends on it at all, also nonlinearly. It does not
@@ -128,7 +129,8 @@ class SelectSignificant(FeatureSelectorMixin, Estimator):
             answer = _native.test_features(
                 to_json(self._own_parameters()), native_rows(X), target, covariates, self._fit_settings()
             )
-        found = json.loads(answer)
+        self._found: dict[str, Any] = json.loads(answer)
+        found = self._found
         tested: IntArray = positions[[feature["feature"] for feature in found["features"]]]
 
         def numbers(key: str) -> FloatArray:
@@ -145,6 +147,9 @@ class SelectSignificant(FeatureSelectorMixin, Estimator):
         self.support_[tested[: self.n_significant_]] = True
         self._tested = tested
         return self
+
+    def _page(self, parts: ReportParts) -> str:
+        return _native.test_page(parts.native(), to_json(self._found), to_json(self._own_parameters()))
 
     def _summary(self) -> Summary:
         names = feature_names(self)

@@ -81,7 +81,9 @@ mod _native {
     #[pymodule_export]
     use super::select::{automatic_summary, method_parameters, methods, select};
     #[pymodule_export]
-    use super::significance::{KnockoffModel, knockoff_filter, near_copies_of, test_features};
+    use super::significance::{
+        KnockoffModel, adjusted, knockoff_filter, near_copies_of, test_features, test_page,
+    };
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
     #[pymodule_export]

@@ -10,6 +10,7 @@ use kernsift::basis::BasisMethod;
 use kernsift::data::{Dataset, Target};
 use kernsift::evaluate::{self, Metric, ResultsLog, Summary};
 use kernsift::select::Selection;
+use kernsift::significance::SelectionSignificance;
 use kernsift_report::{Design, MappedRows, RunInfo, Validation};
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
@@ -75,7 +76,11 @@ pub fn selection_page(
         automatic: automatic.map(|found| from_json("automatic", &found)).transpose()?,
         ..Selection::by_score(&method, scores, n_selected)
     };
-    run(py, settings, move |ctx| kernsift_report::selection_page(&info, &data, &selection, &validation, ctx))
+    run(py, settings, move |ctx| {
+        let mut significance = SelectionSignificance::new(&data, &selection, None, ctx)?;
+        significance.complete(&data, ctx)?;
+        kernsift_report::selection_page(&info, &data, (&selection, &significance), &validation, ctx)
+    })
 }
 
 /// The report of a selection in kernel space.

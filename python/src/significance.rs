@@ -1,11 +1,12 @@
 //! p-values of features, and knockoffs.
 
 use crate::convert::{RowsArgument, TargetArgument, from_json, to_dataset_with_missing, to_json};
+use crate::report::FitArgument;
 use crate::run::{Settings, run};
 use kernsift::Context;
 use kernsift::internals::Rng;
 use kernsift::significance::{
-    CopyModel, FeatureTest, FeatureTests, e_values, near_copies, select_by_e_values,
+    CopyModel, Correction, FeatureTest, FeatureTests, e_values, near_copies, select_by_e_values,
 };
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
@@ -36,6 +37,21 @@ pub fn test_features(
     let found = run(py, settings, move |ctx| test.run(&data, &covariates, ctx))?;
     let adjusted_by = found.adjustment.describe();
     to_json(&Tests { found, adjusted_by })
+}
+
+/// The report of tests; `test` and `found`, their result, are JSON.
+#[pyfunction]
+pub fn test_page(fit: FitArgument<'_>, found: &str, test: &str) -> PyResult<String> {
+    let (found, test): (FeatureTests, FeatureTest) = (from_json("test", found)?, from_json("test", test)?);
+    let (info, data) = fit.read()?;
+    Ok(kernsift_report::test_page(&info, &data, &found, &test))
+}
+
+/// Adjusted p-values; `method` is the name of the correction.
+#[pyfunction]
+pub fn adjusted(p_values: Vec<f64>, method: &str) -> PyResult<Vec<f64>> {
+    let correction: Correction = from_json("method", &format!("\"{method}\""))?;
+    Ok(correction.adjust(&p_values))
 }
 
 /// For each of some features its near copies and their similarities.

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     yield importlib.import_module
-    for name in ("page", "scaling", "side", "run"):
+    for name in ("page", "scaling", "side", "run", "calibration_page"):
         sys.modules.pop(name, None)
 
 
@@ -122,6 +122,27 @@ def test_task_names_are_unique_and_the_page_is_current(benchmarks):
     scaling = benchmarks("scaling")
     points = json.loads(scaling.RECORD.read_text(encoding="utf-8"))
     assert (docs / "scaling.md").read_text(encoding="utf-8") == scaling.page(points)
+
+
+def test_the_calibration_page_is_current(benchmarks):
+    found = benchmarks("calibration_page")
+    records = found.read(FOLDER / "records" / "calibration.jsonl")
+    page = found.page(records, found.read(found.POWER))
+    assert (FOLDER.parent / "docs" / "calibration.md").read_text(encoding="utf-8") == page
+
+
+def test_rates_beyond_two_standard_errors_are_marked(benchmarks):
+    found = benchmarks("calibration_page")
+
+    def tables(false):
+        design = {"n": 200, "d": 100, "rho": 0.5, "kind": "class"}
+        # Every other draw has false positives: the standard error of 100 draws is 0.5 false / 10.
+        rates = [{f"a; {q}": [false * (i % 2), 0.75] for q in (0.1, 0.2)} for i in range(100)]
+        return found.rate_tables([{**design, "rates": r} for r in rates])
+
+    # 0.11 is at most 0.1 and two standard errors; 0.15 is not.
+    assert "0.110 ± 0.011 | 0.75 | 0.110 ± 0.011 | 0.75 | yes" in tables(0.22)
+    assert "0.150 ± 0.015 | 0.75 | 0.150 ± 0.015 | 0.75 | **no**" in tables(0.3)
 
 
 def test_numpy_implementations_are_right(benchmarks):

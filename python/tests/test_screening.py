@@ -48,7 +48,7 @@ def test_equals_numpy(xor):
         score, p_value = naive(X, column, pair, 3)
         # Both compute in double precision.
         assert_allclose([screen.scores_[at], screen.pvalues_[at]], [score, p_value], rtol=1e-8)
-    assert_allclose(screen.adjusted_pvalues_, np.minimum(1, 28 * screen.pvalues_))
+    assert_allclose(screen.qvalues_, np.minimum(1, 28 * screen.pvalues_))
 
 
 def test_selects_the_features_of_significant_pairs(xor):
@@ -80,7 +80,7 @@ def test_regression_permutations_and_reports(xor, tmp_path):
     y = X[:, 0] * X[:, 7] + 0.1 * X[:, 2]
     screen = InteractionScreen(2, permutations=19, random_state=0).fit(X, y)
     assert_array_equal(screen.pairs_[0], [0, 7])
-    assert screen.adjusted_pvalues_[0] == 0.05
+    assert screen.qvalues_[0] == 0.05
     assert not hasattr(screen, "classes_")
     screen.to_html(X, y, tmp_path / "pairs.html")
     assert "<b>x0 \u00d7 x7</b>" in (tmp_path / "pairs.html").read_text(encoding="utf-8")

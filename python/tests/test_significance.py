@@ -12,7 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from kernsift import (
+    BreakdownError,
     FisherScore,
+    InteractionScreen,
     KnockoffSelector,
     SelectSignificant,
     StabilitySelector,
@@ -185,3 +187,62 @@ def test_near_copies_of_arrays_and_frames(rng):
 def test_unknown_features_have_no_near_copies(features, match):
     with pytest.raises(ValueError, match=match):
         near_copies(np.eye(3) + np.arange(9).reshape(3, 3), features)
+
+
+def test_reports_of_tests(rows, tmp_path):
+    X, y = rows
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(12)])
+    selector = SelectSignificant(0.01).fit(frame, y)
+    page = selector.to_html(frame, y)
+    assert "Does the target depend on this feature at all?" in page and "c4" in page
+    selector.to_html(frame, y, tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").endswith("</html>\n")
+
+
+@pytest.mark.parametrize("method", ["bh", "by"])
+def test_q_values_of_pairs(method):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 8))
+    y = X[:, 1] * X[:, 6] + X[:, 2] * X[:, 3] > 0
+    # All 28 pairs are tested and reported.
+    screen = InteractionScreen(method=method).fit(X, y)
+    assert_allclose(screen.qvalues_, stats.false_discovery_control(screen.pvalues_, method=method))
+    assert screen.n_significant_ >= 2
+    # Also if fewer are reported.
+    few = InteractionScreen(method=method, n_pairs=3).fit(X, y)
+    assert_array_equal(few.qvalues_, screen.qvalues_[:3])
+    with pytest.raises(ValueError, match="bonferroni or holm with permutations"):
+        InteractionScreen(method=method, permutations=9).fit(X, y)
+
+
+def test_near_copies_cost_other_features_no_power():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(600, 30))
+    y = X[:, :10].sum(axis=1) > 0
+    copies = X[:, 20:21] + 0.05 * rng.normal(size=(600, 2))
+    X = np.hstack([X, copies, X[:, 20:22].sum(axis=1, keepdims=True), np.ones((600, 1))])
+    found = KnockoffSelector(FisherScore(), 0.2, random_state=0).fit(X, y).get_support(indices=True)
+    # A sum of 10 normal features; in single draws the fraction of false positives varies by 0.15.
+    assert np.sum(found < 10) >= 8 and np.mean(found >= 10) <= 0.5
+
+
+@pytest.mark.parametrize("q", [0.0, 1.0, -0.1, np.nan])
+def test_bad_levels(rows, q):
+    X, y = rows
+    with pytest.raises(ValueError, match="'q' parameter of KnockoffSelector"):
+        KnockoffSelector(FisherScore(), q).fit(X, y)
+    with pytest.raises(ValueError, match="alpha"):
+        SelectSignificant(q).fit(X, y)
+
+
+def test_bad_data(rows):
+    X, y = rows
+    for selector in (SelectSignificant(), KnockoffSelector(FisherScore()), StabilitySelector(FisherScore(1))):
+        with pytest.raises(ValueError, match="10"):
+            selector.fit(X[:9], y[:9])
+    constant = np.hstack([X[:, :2], np.ones((400, 1))])
+    assert SelectSignificant().fit(constant, y).pvalues_[2] == 1
+    with pytest.warns(UserWarning, match="single row"):
+        SelectSignificant().fit(X, np.where(np.arange(400) == 0, 2, y))
+    with pytest.raises(BreakdownError, match="constant"):
+        KnockoffSelector(FisherScore()).fit(np.ones((40, 3)), y[:40])

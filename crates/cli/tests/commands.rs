@@ -302,7 +302,7 @@ fn lists_of_methods_and_data_sets() {
         "ldfs",
         "pfs",
     ];
-    let screens = ["interactions", "test"];
+    let screens = ["interactions", "test", "stability", "knockoffs"];
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
     let learners = ["design", "xing", "xing-diagonal", "average", "gaussian", "linear", "polynomial"];

@@ -106,6 +106,25 @@ fn wrong_options_are_refused() {
         ("select linear.csv -m pfs -k 2 --target none --pvalues", "feature test: needs a target"),
         ("select linear.csv -m takes --stability", "--stability has no effect with takes"),
         ("select linear.csv -m takes --fdr 0.1", "--fdr has no effect with takes"),
+        (
+            "select linear.csv -m fisher --set stability.n_pairs=9",
+            "--set stability.n_pairs has no effect without --stability",
+        ),
+        (
+            "select linear.csv -m fisher --stability --set stability.threshold=0.5",
+            "--set stability.threshold must be a number, from 0.51 to 1, got '0.5'",
+        ),
+        ("select linear.csv -m fisher --fdr 0.1 --set knockoffs.copies=2", "did you mean 'n_copies'?"),
+        ("select linear.csv -m fisher --pvalues --set test.alpha=2", "'alpha' must be a number"),
+        (
+            "select linear.csv -m takes --stability --set stability.n_pairs=9",
+            "--stability has no effect with takes",
+        ),
+        (
+            "select linear.csv -m knockoffs",
+            "knockoffs is used around a selector; use `kernsift select --fdr Q`",
+        ),
+        ("test linear.csv --report linear.csv", "--report would write over linear.csv"),
         ("select linear.csv -m test", "test is a test of features; use `kernsift test`"),
     ] {
         let error = s.error(options);
@@ -136,4 +155,91 @@ fn knockoffs_say_why_they_select_nothing() {
     let record = json(&s.ok("select builtin:wdbc -m fisher --fdr 0.2 --json").out);
     assert_eq!(record["knockoffs"]["statistics"].as_object().unwrap().len(), 30);
     assert_eq!(record["knockoffs"]["fewest"], 5);
+}
+
+#[test]
+fn parameters_of_repeated_fits_are_settings() {
+    let (s, relevant) = linear();
+    let options = "--stability --set stability.n_pairs=5 --set stability.threshold=0.9";
+    let record = json(&s.ok(&format!("select linear.csv -m fisher -k 2 {options} --json")).out);
+    assert_eq!(
+        (&record["stability"]["n_fits"], &record["stability"]["threshold"]),
+        (&json("10"), &json("0.9"))
+    );
+    let record = json(&s.ok("select builtin:wdbc -m fisher:knockoffs.n_copies=3 --fdr 0.4 --json").out);
+    // Two over q, rounded.
+    assert_eq!((&record["knockoffs"]["n_copies"], &record["knockoffs"]["fewest"]), (&json("3"), &json("5")));
+    let with = json(&s.ok("select linear.csv -m fisher -k 2 --pvalues --set test.statistic=hsic --json").out);
+    let tests = json(&s.ok("test linear.csv --statistic hsic --json").out);
+    let first =
+        tests["features"].as_array().unwrap().iter().find(|f| f["feature"] == relevant[0].as_str()).unwrap();
+    assert_eq!(with["p_values"][&relevant[0]], first["p_value"]);
+    for name in ["stability", "knockoffs"] {
+        assert!(s.ok(&format!("methods {name}")).out.contains("n_"));
+    }
+}
+
+#[test]
+fn reports_say_which_question_the_numbers_answer() {
+    let (s, relevant) = linear();
+    s.ok("test linear.csv --report tests.html");
+    let page = s.text("tests.html");
+    assert!(
+        page.contains("Does the target depend on this feature at all?") && page.contains(">q-value</th>")
+    );
+    assert!(page.contains("aria-label=\"p-values of all features\"") && page.contains(&relevant[0]));
+    s.ok(&format!("test linear.csv --adjust {} --report given.html", relevant[0]));
+    assert!(s.text("given.html").contains("given the covariates"));
+    s.ok("select linear.csv -m fisher -k 2 --stability --set stability.n_pairs=5 --report stable.html");
+    let page = s.text("stable.html");
+    assert!(page.contains("would another sample give the same feature?") && page.contains(">Frequency</th>"));
+    assert!(page.contains("expected number of false selections: at most"));
+    s.ok("select builtin:wdbc -m fisher --fdr 0.2 --pvalues --report knockoffs.html");
+    let page = s.text("knockoffs.html");
+    assert!(
+        page.contains("does this feature add something to the others?") && page.contains(">p-value</th>")
+    );
+}
+
+#[test]
+fn bad_data_has_clear_errors_or_documented_results() {
+    let s = Scratch::new();
+    let rows = |n: usize, row: fn(usize) -> String| (0..n).map(row).collect::<String>();
+    let number = |i: usize| format!("{},{}", (i * i * 3 + 7 * i) % 101, (i * i * 5 + 3 * i) % 97);
+    let few: String = (0..9).map(|i| format!("{},{}\n", number(i), i % 2)).collect();
+    s.file("few.csv", format!("a,b,class\n{few}"));
+    for command in
+        ["test few.csv", "select few.csv -m fisher --fdr 0.2", "select few.csv -m fisher --stability"]
+    {
+        let error = s.error(command);
+        assert!(error.contains("at least 10 rows"), "{command}: {error}");
+    }
+    s.file(
+        "constant.csv",
+        format!("a,c,class\n{}", rows(40, |i| format!("{},1,{}\n", (i * i * 3) % 101, i % 2))),
+    );
+    let record = json(&s.ok("test constant.csv --include c --json").out);
+    assert_eq!(
+        (&record["features"][1]["feature"], &record["features"][1]["p_value"]),
+        (&json("\"c\""), &json("1.0"))
+    );
+    let single = |i: usize| if i == 0 { "rare" } else { ["u", "v"][i % 2] };
+    let text: String = (0..40).map(|i| format!("{},{}\n", number(i), single(i))).collect();
+    s.file("single.csv", format!("a,b,class\n{text}"));
+    let run = s.ok("test single.csv");
+    assert!(run.err.contains("class 'rare' has a single row"), "{}", run.err);
+    // The third column is the sum of the others, and the fourth the same in other units.
+    let sum = |i: usize| {
+        let (a, b) = ((i * i * 3 + 7 * i) % 101, (i * i * 5 + 3 * i) % 97);
+        format!("{a},{b},{},{}\n", a + b, 2 * a)
+    };
+    let text: String =
+        (0..60).map(|i| sum(i).replace('\n', if i % 2 == 0 { ",u\n" } else { ",v\n" })).collect();
+    s.file("singular.csv", format!("a,b,sum,twice,class\n{text}"));
+    let run = s.ok("select singular.csv -m fisher --fdr 0.3 --include twice --json");
+    assert_eq!(json(&run.out)["knockoffs"]["statistics"].as_object().unwrap().len(), 4, "{}", run.out);
+    for q in ["0", "1", "-0.1", "nan"] {
+        let error = s.error(&format!("select singular.csv -m fisher --fdr {q}"));
+        assert!(error.contains("--fdr must be a number, above 0 and below 1"), "{error}");
+    }
 }

@@ -8,23 +8,25 @@ use crate::learn::{LEARNERS, LearnerMethod};
 use crate::method::Info;
 use crate::parameters::{Parameter, Parameters};
 use crate::select::{SELECTORS, SelectorMethod};
-use crate::significance::FeatureTest;
+use crate::significance::{FeatureTest, Knockoffs, Stability};
 use crate::space::{KernelSpaceSelector, SPACES};
 
 /// Methods that are used in the same way.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// A short name: `selector`, `screen`, `test`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
+    /// A short name: `selector`, `screen`, `test`, `stability`, `knockoffs`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
     pub name: &'static str,
     /// The methods.
     pub methods: &'static [Info],
 }
 
 /// The families.
-pub const FAMILIES: [Family; 7] = [
+pub const FAMILIES: [Family; 9] = [
     Family { name: "selector", methods: SELECTORS },
     Family { name: "screen", methods: &[InteractionScreen::INFO] },
     Family { name: "test", methods: &[FeatureTest::INFO] },
+    Family { name: "stability", methods: &[Stability::INFO] },
+    Family { name: "knockoffs", methods: &[Knockoffs::INFO] },
     Family { name: "kernel-space", methods: &SPACES },
     Family { name: "basis", methods: BASES },
     Family { name: "kernel-learner", methods: LEARNERS },
@@ -41,11 +43,12 @@ pub fn info(name: &str) -> Result<&'static Info> {
 
 /// The parameters of a method with their defaults; empty for a method without parameters.
 pub fn parameters(name: &str) -> Result<Vec<Parameter>> {
-    if info(name)?.name == InteractionScreen::INFO.name {
-        return Ok(InteractionScreen::default().parameters());
-    }
-    if info(name)?.name == FeatureTest::INFO.name {
-        return Ok(FeatureTest::default().parameters());
+    match info(name)?.name {
+        "interactions" => return Ok(InteractionScreen::default().parameters()),
+        "test" => return Ok(FeatureTest::default().parameters()),
+        "stability" => return Ok(Stability::default().parameters()),
+        "knockoffs" => return Ok(Knockoffs::default().parameters()),
+        _ => {}
     }
     let selector = SelectorMethod::by_name(name).map(|method| method.parameters());
     let space = || KernelSpaceSelector::by_name(name).map(|method| method.parameters());

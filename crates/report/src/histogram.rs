@@ -3,6 +3,12 @@
 use crate::plot::{Axis, grid};
 use crate::text::{counted, number};
 
+const WIDTH: f64 = 1000.0;
+const HEIGHT: f64 = 300.0;
+/// The ends of the x axis.
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = WIDTH - 20.0;
+
 /// The bars of a histogram. With a `boundary`, bars below it have another color.
 pub fn bars(
     values: &[f64],
@@ -67,19 +73,55 @@ fn counts(values: &[f64], x_axis: &Axis, bins: usize, boundary: Option<f64>) -> 
 
 /// A histogram of margins, which should be positive.
 pub fn margins(values: &[f64]) -> String {
-    const WIDTH: f64 = 1000.0;
-    const HEIGHT: f64 = 300.0;
-    let x_axis = Axis::new(values.iter().copied(), 66.0, WIDTH - 20.0).with_zero();
-    let (bottom, top) = (HEIGHT - 52.0, 14.0);
-    let max = counts(values, &x_axis, 40, Some(0.0)).iter().map(|bin| bin.count).max().unwrap_or(0);
-    let y_axis = Axis::new([0.0, max.max(1) as f64].into_iter(), bottom, top);
-    let zero = x_axis.at(0.0);
-    format!(
-        "<svg viewBox=\"0 0 {WIDTH:.0} {HEIGHT:.0}\" role=\"img\" aria-label=\"Margins of triplets\">\n{}{}\
-         <g class=\"stop\"><path d=\"M{zero:.1} {bottom:.1}V{top:.1}\"/></g>\n</svg>\n",
-        grid(&x_axis, &y_axis, ("Margin", "Triplets")),
-        bars(values, &x_axis, (bottom, top), 40, Some(0.0))
+    let x_axis = Axis::new(values.iter().copied(), LEFT, RIGHT).with_zero();
+    Panel { title: "Margins of triplets", labels: ("Margin", "Triplets"), x_axis, bins: 40 }.svg(
+        values,
+        Some(0.0),
+        None,
     )
+}
+
+/// A histogram of p-values, with a line at the height of all bars if the target depends on no feature.
+pub fn p_values(values: &[f64]) -> String {
+    const BINS: usize = 20;
+    let expected = values.len() as f64 / BINS as f64;
+    let x_axis = Axis::new([0.0, 1.0].into_iter(), LEFT, RIGHT);
+    Panel { title: "p-values of all features", labels: ("p-value", "Features"), x_axis, bins: BINS }.svg(
+        values,
+        None,
+        Some((expected, "Expected if the target depends on no feature")),
+    )
+}
+
+/// A histogram with axes.
+struct Panel<'a> {
+    title: &'a str,
+    labels: (&'a str, &'a str),
+    x_axis: Axis,
+    bins: usize,
+}
+
+impl Panel<'_> {
+    /// A `boundary` is drawn as a vertical line, a `level` as a horizontal one.
+    fn svg(&self, values: &[f64], boundary: Option<f64>, level: Option<(f64, &str)>) -> String {
+        let (x_axis, bottom, top) = (&self.x_axis, HEIGHT - 52.0, 14.0);
+        let bins = counts(values, x_axis, self.bins, boundary);
+        let max = bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1) as f64;
+        let y_axis = Axis::new([0.0, max].into_iter(), bottom, top);
+        let vertical = boundary.map_or(String::new(), |at| {
+            format!("<g class=\"stop\"><path d=\"M{:.1} {bottom:.1}V{top:.1}\"/></g>\n", x_axis.at(at))
+        });
+        let horizontal = level.map_or(String::new(), |(level, name)| {
+            let y = y_axis.at(level.min(max));
+            format!("<g class=\"stop\"><path d=\"M{LEFT:.1} {y:.1}H{RIGHT:.1}\"/><title>{name}</title></g>\n")
+        });
+        format!(
+            "<svg viewBox=\"0 0 {WIDTH:.0} {HEIGHT:.0}\" role=\"img\" aria-label=\"{}\">\n{}{}{vertical}{horizontal}</svg>\n",
+            self.title,
+            grid(x_axis, &y_axis, self.labels),
+            bars(values, x_axis, (bottom, top), self.bins, boundary)
+        )
+    }
 }
 
 #[cfg(test)]
@@ -104,5 +146,17 @@ mod tests {
         let svg = margins(&[-0.5, 0.5, 0.5]);
         assert_eq!(svg.matches("column c1").count(), 1);
         assert!(svg.contains("2 values from 0.4750 to 0.5000"), "{svg}");
+    }
+
+    #[test]
+    fn p_values_have_a_line_at_the_expected_height() {
+        // Two of 40 features are expected in a bin; the first has 20.
+        let values: Vec<f64> =
+            (0..40).map(|at| if at < 20 { 0.01 } else { (at - 20) as f64 / 20.0 + 0.025 }).collect();
+        let svg = p_values(&values);
+        assert_eq!(svg.matches("<rect").count(), 20);
+        assert!(svg.contains("21 values from 0 to 0.05000"), "{svg}");
+        // From 248 at 0 to 14 at 21.
+        assert!(svg.contains(&format!("M66.0 {:.1}H980.0", 248.0 - 234.0 * 2.0 / 21.0)), "{svg}");
     }
 }

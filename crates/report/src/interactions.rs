@@ -27,8 +27,8 @@ fn lede(data: &Dataset, found: &Interactions) -> String {
     match (found.n_significant, found.pairs.first()) {
         (0, None) => format!("No pair of features to test among {all}."),
         (0, Some(best)) => format!(
-            "No pair among {all} predicts the target better than its features alone (adjusted <span>p = {}</span>).",
-            text::number(best.adjusted)
+            "No pair among {all} predicts the target better than its features alone (smallest <span>q-value {}</span>).",
+            text::number(best.q_value)
         ),
         (n, _) => {
             let name = |j: usize| data.names()[j].as_str();
@@ -56,7 +56,7 @@ fn ranking(data: &Dataset, found: &Interactions, alpha: f64) -> String {
         Head::text("Feature"),
         Head::bar("Beyond single features"),
         Head::number("p-value"),
-        Head::number("Adjusted"),
+        Head::number("q-value"),
     ];
     let rows = found.pairs.iter().enumerate().map(|(rank, pair)| {
         vec![
@@ -65,7 +65,7 @@ fn ranking(data: &Dataset, found: &Interactions, alpha: f64) -> String {
             Cell::Text(data.names()[pair.features.1].clone()),
             Cell::Number(pair.beyond),
             Cell::Number(pair.p_value),
-            Cell::Number(pair.adjusted),
+            Cell::Number(pair.q_value),
         ]
     });
     let effects: Vec<&str> = found.main_effects.iter().map(|&j| data.names()[j].as_str()).collect();
@@ -84,8 +84,8 @@ fn ranking(data: &Dataset, found: &Interactions, alpha: f64) -> String {
         selected: found.n_significant,
     };
     format!(
-        "<p>The p-value is that of what products of functions of the two features explain beyond functions of each alone, adjusted for all {} pairs \
-         in the last column. Pairs with an adjusted p-value of at most {alpha} are significant.{effects}</p>\n{}",
+        "<p>The p-value is that of what products of functions of the two features explain beyond functions of each alone. The q-value is the p-value \
+         adjusted for all {} pairs: pairs with a q-value of at most {alpha} are significant.{effects}</p>\n{}",
         found.n_all_pairs,
         table.html()
     )

@@ -7,7 +7,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `inspect`, `interactions`, `select`, `space`, `basis`, `design`, `compare` | the reports |
+//! | `inspect`, `interactions`, `test`, `select`, `space`, `basis`, `design`, `compare` | the reports |
 //! | `page`, `script.js`, `style.css` | the frame of every report |
 //! | `account` | the account of the table, which opens every report |
 //! | `chart`, `axis` | chart of the score by number of features |
@@ -45,6 +45,7 @@ mod select;
 mod space;
 mod stability;
 mod tables;
+mod test;
 mod text;
 
 pub use basis::{MappedRows, basis_page};
@@ -56,3 +57,4 @@ pub use interactions::interactions_page;
 pub use page::RunInfo;
 pub use select::{Validation, selection_page};
 pub use space::space_page;
+pub use test::test_page;

@@ -7,11 +7,9 @@ use crate::listing::{Cell, Head, Listing};
 use crate::page::{Page, RunInfo};
 use crate::redundancy::redundancy;
 use crate::{account, stability, tables, text};
-use kernsift::context::Quiet;
-use kernsift::data::Target;
 use kernsift::evaluate::{Cell as Score, ResultsLog, Summary};
 use kernsift::select::Automatic;
-use kernsift::significance::{Correction, FeatureTest, NearCopy, copies_of_selected};
+use kernsift::significance::{NearCopy, SelectionSignificance};
 use kernsift::{Context, Dataset, Result, Selection};
 
 /// Cross-validation of the method.
@@ -88,13 +86,16 @@ impl Validation {
 pub fn selection_page(
     info: &RunInfo,
     data: &Dataset,
-    selection: &Selection,
+    (selection, significance): (&Selection, &SelectionSignificance),
     validation: &Validation,
     ctx: &Context,
 ) -> Result<String> {
     let (selected, k, d) = (selection.selected(), selection.n_selected, data.d());
     let names: Vec<&str> = selected.iter().map(|&j| data.names()[j].as_str()).collect();
     let lede = match &selection.automatic {
+        _ if significance.resampling.is_some() => {
+            escape(significance.resampling.as_ref().map_or("", |(_, sentences)| sentences))
+        }
         Some(found) => escape(&found.summary(selected, data.names()).join(" ")),
         None if k == 0 => format!("<b>{}</b> selects none of {d} features.", escape(&selection.method)),
         None => format!(
@@ -107,7 +108,7 @@ pub fn selection_page(
     };
     let mut page = Page::new(&format!("Features of {}", info.data), &lede);
     account::open(&mut page, info.account.as_ref());
-    page.section("ranking", "Feature ranking", &ranking(data, selection, validation, ctx)?);
+    page.section("ranking", "Feature ranking", &ranking(data, selection, significance, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));
     if k == 0 {
         return Ok(info.finish(page));
@@ -123,7 +124,7 @@ pub fn selection_page(
         feature_plots::heading(data.target()),
         &feature_plots(data, selected, info.account.as_ref()),
     );
-    let copies = copies(data, selected, ctx)?;
+    let copies = copies(data, selected, &significance.near_copies);
     if let Some(map) = redundancy(data, selected, ctx)?.or_else(|| (!copies.is_empty()).then(String::new)) {
         page.section("redundancy", "Redundancy of the features", &(copies + &map));
     }
@@ -138,21 +139,20 @@ pub fn selection_page(
 }
 
 /// The near copies of selected features, as a list.
-fn copies(data: &Dataset, selected: &[usize], ctx: &Context) -> Result<String> {
-    let found = copies_of_selected(data, selected, ctx)?;
+fn copies(data: &Dataset, selected: &[usize], found: &[Vec<NearCopy>]) -> String {
     let line = |(&j, copies): (&usize, &Vec<_>)| {
         let names: Vec<&str> =
             copies.iter().map(|copy: &NearCopy| data.names()[copy.feature].as_str()).collect();
         format!("<li>{}: {}</li>\n", escape(&data.names()[j]), text::listed(&names, 8))
     };
     let lines: String =
-        selected.iter().zip(&found).filter(|(_, copies)| !copies.is_empty()).map(line).collect();
-    Ok(match lines.is_empty() {
+        selected.iter().zip(found).filter(|(_, copies)| !copies.is_empty()).map(line).collect();
+    match lines.is_empty() {
         true => lines,
         false => {
             format!("<p>Near copies of selected features, which would do as well:</p>\n<ul>\n{lines}</ul>\n")
         }
-    })
+    }
 }
 
 /// The cross-validated errors of the automatic selector, and those of other methods.
@@ -185,38 +185,24 @@ fn errors(found: &Automatic, k: usize) -> String {
     .html()
 }
 
-/// The q-value of every feature alone: by the p-values of the automatic selector, or by a test; none without a target, and with
-/// few rows.
-fn q_values(data: &Dataset, selection: &Selection, ctx: &Context) -> Result<Option<Vec<f64>>> {
-    if let Some(found) = selection.automatic.as_ref().filter(|found| !found.p_values.is_empty()) {
-        return Ok(Some(Correction::BenjaminiHochberg.adjust(&found.p_values)));
-    }
-    if matches!(data.target(), Target::None) {
-        return Ok(None);
-    }
-    // Its warnings are those of a test that nobody asked for.
-    let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
-    match FeatureTest::default().run(data, &[], &quiet) {
-        Ok(mut found) => {
-            found.features.sort_by_key(|tested| tested.feature);
-            Ok(Some(found.features.iter().map(|tested| tested.q_value).collect()))
-        }
-        Err(error) if error.is_interrupted() => Err(error),
-        Err(error) => {
-            ctx.note(format!("the report has no q-values: {error}"));
-            Ok(None)
-        }
-    }
-}
-
 /// What the columns of the ranking mean.
 const Q_VALUE: &str = "<p><b>q-value</b>: does the target depend on this feature at all, alone? Of the features with a q-value of at most 0.1, at most \
                        a tenth are expected to be false positives. A feature that matters only together with another has a large q-value.</p>\n";
 const FREQUENCY: &str = "<p><b>Selected, %</b>: would another sample give the same feature? The percentage of fits to parts of the rows that \
                          selected it.</p>\n";
+const STABLE: &str = "<p><b>Frequency</b>: would another sample give the same feature? The fraction of fits to random halves of the rows that \
+                      selected it.</p>\n";
+const KNOCKOFF: &str = "<p><b>Score − copy</b>: does this feature add something to the others? Every feature competes with a random copy that \
+                        has the same correlations with the other features, but nothing to do with the target. A feature that adds nothing is as \
+                        likely to lose to its copy as to win.</p>\n";
 
 /// All features in order, with score, q-value and selection frequency.
-fn ranking(data: &Dataset, selection: &Selection, validation: &Validation, ctx: &Context) -> Result<String> {
+fn ranking(
+    data: &Dataset,
+    selection: &Selection,
+    significance: &SelectionSignificance,
+    validation: &Validation,
+) -> String {
     let by_name = match validation {
         Validation::Done(done) => stability::frequencies(&done.0, selection.n_selected),
         Validation::Skipped(_) => None,
@@ -228,11 +214,15 @@ fn ranking(data: &Dataset, selection: &Selection, validation: &Validation, ctx: 
         }
         None => of_searches.map(|found| found.frequencies.clone()),
     };
-    let q_values = q_values(data, selection, ctx)?;
-    let mut heads = vec![Head::number("Rank"), Head::text("Feature"), Head::bar("Score")];
-    let mut text = String::new();
-    if q_values.is_some() {
-        heads.push(Head::number("q-value"));
+    let (score, mut text) = match significance.resampling {
+        Some(("frequency", _)) => ("Frequency", STABLE.to_owned()),
+        Some(_) => ("Score − copy", KNOCKOFF.to_owned()),
+        None => ("Score", String::new()),
+    };
+    let mut heads = vec![Head::number("Rank"), Head::text("Feature"), Head::bar(score)];
+    let SelectionSignificance { p_values, q_values, .. } = significance;
+    if !p_values.is_empty() {
+        heads.extend([Head::number("p-value"), Head::number("q-value")]);
         text += Q_VALUE;
     }
     if frequencies.is_some() {
@@ -246,7 +236,7 @@ fn ranking(data: &Dataset, selection: &Selection, validation: &Validation, ctx: 
             Cell::Text(name.clone()),
             Cell::Number(selection.scores[j]),
         ];
-        row.extend(q_values.iter().map(|all| Cell::Number(all[j])));
+        row.extend([p_values, q_values].into_iter().filter_map(|all| all.get(j)).map(|&v| Cell::Number(v)));
         row.extend(frequencies.iter().map(|all| Cell::Number(100.0 * all[j])));
         row
     });
@@ -257,5 +247,5 @@ fn ranking(data: &Dataset, selection: &Selection, validation: &Validation, ctx: 
         rows: rows.collect(),
         selected: selection.n_selected,
     };
-    Ok(listing.html() + &text)
+    listing.html() + &text
 }

@@ -5,10 +5,11 @@ use kernsift::basis::{Basis, Kobl};
 use kernsift::data::{BuiltIn, Classes, Dataset, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary};
 use kernsift::select::{FeatureCount, Selection};
+use kernsift::significance::{FeatureTest, SelectionSignificance};
 use kernsift::space::KernelSpaceSelector;
 use kernsift_report::{
     Design, MappedRows, RunInfo, Validation, basis_page, compare_page, design_page, selection_page,
-    space_page,
+    space_page, test_page,
 };
 use ndarray_free::numbers;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -370,7 +371,12 @@ fn reports_with_hostile_names_are_well_formed() {
         let data = Dataset::new(names.clone(), numbers(4, &values), target).unwrap();
         let selection = Selection::by_score(&names[0], vec![0.5, 0.0, 2.0, 1.0], 3);
         let validation = Validation::Skipped(names[0].clone());
-        pages.push(selection_page(&info, &data, &selection, &validation, &ctx).unwrap());
+        let mut significance = SelectionSignificance::new(&data, &selection, None, &ctx).unwrap();
+        significance.complete(&data, &ctx).unwrap();
+        if let Ok(found) = FeatureTest::default().run(&data, &[], &ctx) {
+            pages.push(test_page(&info, &data, &found, &FeatureTest::default()));
+        }
+        pages.push(selection_page(&info, &data, (&selection, &significance), &validation, &ctx).unwrap());
         let fit = Kobl::default().fit(&data, &ctx).unwrap();
         let rows: Vec<usize> = (0..60).collect();
         let mapped = MappedRows { coordinates: fit.features.view(), row_numbers: &rows, numbering: "" };

@@ -1,13 +1,15 @@
 //! Arguments of `kernsift interactions`.
 
 use super::shared::{TableArgs, WritingArgs};
+use super::values::choice;
 use clap::Args;
+use kernsift::significance::Correction;
 use std::path::PathBuf;
 
 /// `interactions`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift interactions builtin:heart\n  kernsift interactions builtin:heart -k 20 --report pairs.html\n  kernsift interactions builtin:heart --set permutations=19 --out pairs.csv"
+    after_help = "Examples:\n  kernsift interactions builtin:heart\n  kernsift interactions builtin:heart --correction bh --report pairs.html\n  kernsift interactions builtin:heart --set permutations=19 --out pairs.csv"
 )]
 pub struct InteractionsArgs {
     /// The table.
@@ -16,6 +18,9 @@ pub struct InteractionsArgs {
     /// Number of pairs to report, n_pairs [default: 100]
     #[arg(short, value_name = "N")]
     pub k: Option<usize>,
+    /// How p-values are adjusted for the number of pairs [default: bonferroni]
+    #[arg(long, value_name = "NAME", value_parser = choice::<Correction>())]
+    pub correction: Option<Correction>,
     /// Set a parameter (`kernsift methods interactions` lists them); may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,

@@ -22,15 +22,16 @@ pub struct SelectArgs {
     #[arg(short, value_name = "N", value_parser = feature_count, allow_hyphen_values = true)]
     pub k: Option<kernsift::select::FeatureCount>,
     /// Select the features that add something to the others, with an expected fraction of false positives (false discovery
-    /// rate) of at most Q, by knockoffs; at least 1/Q features can be selected, or none
+    /// rate) of at most Q, by knockoffs; at least 1/Q features can be selected, or none. --set knockoffs.KEY=VALUE sets a
+    /// parameter (`kernsift methods knockoffs`)
     #[arg(long, value_name = "Q", conflicts_with = "stability", allow_hyphen_values = true)]
     pub fdr: Option<f64>,
     /// Select the features that most fits to random halves of the rows select, with a bound on the expected number of false
-    /// selections; takes as long as 100 fits
+    /// selections; takes as long as 100 fits. --set stability.KEY=VALUE sets a parameter (`kernsift methods stability`)
     #[arg(long)]
     pub stability: bool,
     /// Add p-values and q-values of all features to the output, as `kernsift test` has them; without it the automatic selector
-    /// shows those of its screen
+    /// shows those of its screen. --set test.KEY=VALUE sets a parameter (`kernsift methods test`)
     #[arg(long)]
     pub pvalues: bool,
     /// Whether to standardize features first

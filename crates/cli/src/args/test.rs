@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// `test`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift test builtin:wine\n  kernsift test builtin:heart --permutations 999 --correction holm\n  kernsift test builtin:heart --adjust age,sex --out pvalues.csv"
+    after_help = "Examples:\n  kernsift test builtin:wine\n  kernsift test builtin:heart --permutations 999 --correction holm\n  kernsift test builtin:heart --adjust age,sex --out pvalues.csv --report tests.html"
 )]
 pub struct TestArgs {
     /// The table.
@@ -40,6 +40,9 @@ pub struct TestArgs {
     /// How it is written.
     #[command(flatten)]
     pub writing: WritingArgs,
+    /// Write an HTML report with plots
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
     /// Print a JSON record instead of a table
     #[arg(long, help_heading = "Output")]
     pub json: bool,

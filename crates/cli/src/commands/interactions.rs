@@ -18,6 +18,9 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 const NAME: &str = "interactions";
+/// Parameters, and the options that set them.
+const OPTIONS: [(&str, &str, &str); 2] =
+    [("interaction screen", "n_pairs", "-k"), ("interaction screen", "method", "--correction")];
 
 /// Screens all pairs, prints the best, and writes the requested files.
 pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -30,7 +33,7 @@ pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<
         check_table(path, &[Column::text("feature_1", std::iter::empty())])?;
     }
     let (found, cost) = timed(|| screen.run(&loaded.prepared.data, ctx));
-    let found = found.map_err(|error| Failure::typed(error, &[("interaction screen", "n_pairs", "-k")]))?;
+    let found = found.map_err(|error| Failure::typed(error, &OPTIONS))?;
     console.stage("writing");
     if let Some(path) = &args.out {
         write(path, &loaded, &found, args, ctx)?;
@@ -53,6 +56,7 @@ fn settings(args: &InteractionsArgs) -> Result<InteractionScreen, Failure> {
     let mut screen =
         apply(InteractionScreen::default(), NAME, &settings_of(&args.settings, "n_functions=2")?)?;
     screen.n_pairs = args.k.unwrap_or(screen.n_pairs);
+    screen.method = args.correction.unwrap_or(screen.method);
     Ok(screen)
 }
 
@@ -70,7 +74,7 @@ fn record(loaded: &Loaded, found: &Interactions) -> Value {
             "beyond": pair.beyond,
             "degrees": pair.degrees,
             "p_value": pair.p_value,
-            "adjusted_p_value": pair.adjusted,
+            "q_value": pair.q_value,
         })
     };
     let names = loaded.prepared.data.names();
@@ -101,7 +105,7 @@ fn write(
         numeric("beyond", |pair| pair.beyond),
         numeric("degrees", |pair| pair.degrees as f64),
         numeric("p_value", |pair| pair.p_value),
-        numeric("adjusted_p_value", |pair| pair.adjusted),
+        numeric("q_value", |pair| pair.q_value),
     ];
     let no_numbers = Array2::zeros((pairs.len(), 0));
     Ok(write_table(path, &[], no_numbers.view(), &columns, &args.writing.options(), ctx)?)
@@ -118,10 +122,10 @@ fn text(loaded: &Loaded, found: &Interactions, screen: &InteractionScreen, verbo
             second.to_owned(),
             number(pair.beyond),
             number(pair.p_value),
-            number(pair.adjusted),
+            number(pair.q_value),
         ]
     });
-    let header = ["rank", "feature", "feature", "beyond", "p-value", "adjusted"];
+    let header = ["rank", "feature", "feature", "beyond", "p-value", "q-value"];
     if shown > 0 {
         text += &format!("\n{}", table(&header, rows.collect(), &[0, 3, 4, 5]));
     }
@@ -143,19 +147,17 @@ fn summary(found: &Interactions, alpha: f64) -> String {
     match (found.n_significant, found.pairs.first()) {
         (0, None) => format!("no pair of features to test among {all}"),
         (0, Some(best)) => format!(
-            "no pair among {all} predicts the target better than its features alone (adjusted p = {})",
-            number(best.adjusted)
+            "no pair among {all} predicts the target better than its features alone (smallest q-value {})",
+            number(best.q_value)
         ),
         (n, _) if n == found.pairs.len() => {
             format!(
-                "at least {n} of {all} predict the target better than their features alone (adjusted p <= {alpha})"
+                "at least {n} of {all} predict the target better than their features alone (q <= {alpha})"
             )
         }
         (1, _) => {
-            format!("1 of {all} predicts the target better than its features alone (adjusted p <= {alpha})")
+            format!("1 of {all} predicts the target better than its features alone (q <= {alpha})")
         }
-        (n, _) => format!(
-            "{n} of {all} predict the target better than their features alone (adjusted p <= {alpha})"
-        ),
+        (n, _) => format!("{n} of {all} predict the target better than their features alone (q <= {alpha})"),
     }
 }

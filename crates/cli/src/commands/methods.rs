@@ -22,6 +22,12 @@ fn heading(family: &Family) -> String {
         "selector" => ("Selectors", "select features"),
         "screen" => return "Screening (kernsift interactions): find pairs of features".to_owned(),
         "test" => return "Tests (kernsift test): p-values of features".to_owned(),
+        "stability" => {
+            return "Stability (kernsift select --stability): would another sample choose it?".to_owned();
+        }
+        "knockoffs" => {
+            return "Knockoffs (kernsift select --fdr Q): does it add something to the others?".to_owned();
+        }
         "kernel-space" => ("Kernel-space selection", "select directions of kernel space"),
         "basis" => ("Bases", "compute coordinates in kernel space"),
         "kernel-learner" => ("Kernel learners", "learn a similarity from triplets"),

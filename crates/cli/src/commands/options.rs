@@ -24,6 +24,8 @@ pub fn usage(family: &Family) -> (&'static str, &'static str) {
         "selector" => ("a selector", "select -m"),
         "screen" => ("a screen of pairs", "interactions"),
         "test" => ("a test of features", "test"),
+        "stability" => ("used around a selector", "select --stability"),
+        "knockoffs" => ("used around a selector", "select --fdr Q"),
         "kernel-space" => ("a kernel-space selector", "select -m"),
         "basis" => ("a basis", "basis -m"),
         "kernel-learner" => ("a kernel learner", "design -m"),
@@ -40,8 +42,9 @@ pub fn no_such_method(error: Error) -> Failure {
         && (family.name != "evaluator" || similar.is_none())
     {
         let (kind, command) = usage(family);
-        // The command of a screen has its name.
-        let name_argument = if command == name { String::new() } else { format!(" {name}") };
+        // The only ones of their families.
+        let is_alone = ["screen", "test", "stability", "knockoffs"].contains(&family.name);
+        let name_argument = if is_alone { String::new() } else { format!(" {name}") };
         return Failure::Input(format!("{name} is {kind}; use `kernsift {command}{name_argument}`"));
     }
     error.into()

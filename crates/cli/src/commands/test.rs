@@ -1,7 +1,7 @@
 //! `kernsift test`: p-values of all features.
 
 use super::options::settings_of;
-use super::report::timed;
+use super::report::{self, run_info, timed};
 use crate::args::TestArgs;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -12,6 +12,7 @@ use kernsift::data::write::{check_table, write_table};
 use kernsift::parameters::apply;
 use kernsift::significance::{FeatureTest, FeatureTests, TestedFeature};
 use kernsift::{Context, Error};
+use kernsift_report::test_page;
 use ndarray::Array2;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -25,8 +26,9 @@ const OPTIONS: [(&str, &str, &str); 3] =
 pub fn run(args: &TestArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let test = settings(args)?;
     args.writing.check(args.out.is_some())?;
-    let loaded = load(&args.table, Also { table: false, details: false }, ctx, console)?;
-    check_outputs(&[("--out", args.out.as_deref())], &loaded.files())?;
+    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
+    let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
+    check_outputs(&files, &loaded.files())?;
     if let Some(path) = &args.out {
         check_table(path, &[Column::text("feature", std::iter::empty())])?;
     }
@@ -41,9 +43,13 @@ pub fn run(args: &TestArgs, ctx: &Context, console: &Console) -> Result<(), Fail
         let mut fields = record(&loaded, &found, &covariates);
         fields["seconds"] = cost.seconds.into();
         fields["settings"] = serde_json::to_value(&test)?;
-        return Ok(print_json(&loaded.record(NAME, ctx, fields))?);
+        print_json(&loaded.record(NAME, ctx, fields))?;
+    } else {
+        print(&text(&loaded, &found, &test, console.is_verbose()))?;
     }
-    Ok(print(&text(&loaded, &found, &test, console.is_verbose()))?)
+    let Some(path) = &args.report else { return Ok(()) };
+    let info = run_info(&loaded, (NAME, &test), false, &cost, ctx)?;
+    report::write(path, &test_page(&info, &loaded.prepared.data, &found, &test), console)
 }
 
 /// The test with the parameters that the user set.

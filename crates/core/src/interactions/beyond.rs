@@ -46,7 +46,7 @@ pub struct Pair {
     /// The p-value of `beyond`.
     pub p_value: f64,
     /// The p-value adjusted for all pairs.
-    pub adjusted: f64,
+    pub q_value: f64,
     /// The logarithm of the p-value, which also compares p-values too small for a floating-point number.
     pub ln_p_value: f64,
 }
@@ -73,7 +73,7 @@ pub(super) fn beyond_bytes(n: usize, limit: usize, columns: usize, capacity: usi
 }
 
 impl Tested<'_> {
-    /// Tests all candidates; the most significant pair is the first. `adjusted` is the p-value.
+    /// Tests all candidates; the most significant pair is the first. `q_value` is the p-value.
     pub fn pairs(&self, candidates: &[Candidate], stage: &str, ctx: &Context) -> Result<Vec<Pair>> {
         let mut pairs: Vec<(usize, usize)> =
             candidates.iter().map(|c| (c.pair.0 as usize, c.pair.1 as usize)).collect();
@@ -113,7 +113,7 @@ impl Tested<'_> {
     fn pair(&self, features: (usize, usize), first: &[Vec<f64>], second: &[Vec<f64>]) -> Pair {
         let Effect { score, beyond, degrees, ln_p_value } = self.effect(&[first, second]);
         let p_value = ln_p_value.exp();
-        Pair { features, score, beyond, degrees, p_value, adjusted: p_value, ln_p_value }
+        Pair { features, score, beyond, degrees, p_value, q_value: p_value, ln_p_value }
     }
 
     /// What features explain beyond sums of functions of fewer of them.

@@ -33,6 +33,14 @@ pub(crate) struct FeatureFunctions {
     pub kurtosis: f64,
 }
 
+impl FeatureFunctions {
+    /// Of vectors that are orthonormal.
+    pub fn new(vectors: Vec<Vec<f64>>) -> Self {
+        let kurtosis = largest_kurtosis(&vectors);
+        Self { vectors, kurtosis }
+    }
+}
+
 impl<'a> Columns<'a> {
     /// Memory of the table of functions and of the columns of sparse data, in bytes.
     pub fn bytes(data: &Dataset, limit: usize) -> f64 {
@@ -61,10 +69,7 @@ impl<'a> Columns<'a> {
     pub fn functions(&self, feature: usize, limit: usize) -> FeatureFunctions {
         let n = self.data.n() as f64;
         let is_spread = |vector: &Vec<f64>| kurtosis(vector) * MIN_ROWS <= n;
-        let vectors: Vec<Vec<f64>> =
-            self.all_functions(feature, limit).into_iter().filter(is_spread).collect();
-        let kurtosis = largest_kurtosis(&vectors);
-        FeatureFunctions { vectors, kurtosis }
+        FeatureFunctions::new(self.all_functions(feature, limit).into_iter().filter(is_spread).collect())
     }
 
     /// Up to `limit` functions of a feature, also those that few rows determine.

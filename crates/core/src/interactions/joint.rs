@@ -97,14 +97,13 @@ impl JointSets {
 
     /// The significant sets of three, the best first.
     pub fn significant_three_way(&self) -> Vec<ThreeWay> {
-        self.three_way.iter().filter(|three| three.adjusted <= self.alpha).copied().collect()
+        self.three_way.iter().filter(|three| three.q_value <= self.alpha).copied().collect()
     }
 
     /// The smallest adjusted p-values of a pair and of a set of three.
     pub fn p_values(&self) -> [f64; 2] {
-        let pair =
-            self.pairs.as_ref().and_then(|found| found.pairs.first()).map_or(1.0, |pair| pair.adjusted);
-        [pair, self.three_way.first().map_or(1.0, |three| three.adjusted)]
+        let pair = self.pairs.as_ref().and_then(|found| found.pairs.first()).map_or(1.0, |pair| pair.q_value);
+        [pair, self.three_way.first().map_or(1.0, |three| three.q_value)]
     }
 }
 

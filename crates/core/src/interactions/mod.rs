@@ -11,7 +11,7 @@
 //! let found = InteractionScreen::default().run(&made.data, &Context::default())?;
 //! let (i, j) = found.pairs[0].features;
 //! assert!(made.relevant.contains(&i) && made.relevant.contains(&j));
-//! assert!(found.pairs[0].adjusted < 1e-9);
+//! assert!(found.pairs[0].q_value < 1e-9);
 //! # Ok(())
 //! # }
 //! ```
@@ -45,6 +45,7 @@
 
 mod beyond;
 mod blocks;
+mod correction;
 mod functions;
 mod joint;
 mod main_effects;
@@ -60,7 +61,8 @@ mod three_way;
 mod top;
 
 pub use beyond::Pair;
-pub(crate) use functions::{Columns, largest_kurtosis};
+pub use correction::Correction;
+pub(crate) use functions::{Columns, FeatureFunctions};
 pub(crate) use joint::{
     JointSets, MIN_ROWS, any_dependence, feature_p_values, jointly_relevant, leading_pairs, overall, smallest,
 };

@@ -2,6 +2,7 @@
 
 use super::beyond::{Pair, Tested, beyond_bytes};
 use super::blocks::Blocks;
+use super::correction::Correction;
 use super::functions::Columns;
 use super::main_effects::without_main_effects;
 use super::screen::{best_pairs, screen_bytes};
@@ -35,8 +36,10 @@ crate::parameters! {
         pub n_functions: usize = 4, between(1, 16);
         /// Number of pairs to report.
         pub n_pairs: usize = 100, between(1, 1_000_000);
-        /// Number of permutations of the target for adjusted p-values; 0 for the Bonferroni correction. Each permutation takes as
-        /// long as the screen.
+        /// How p-values are adjusted for the number of all pairs. Those of pairs that the screen does not test count as 1.
+        pub method: Correction = Correction::Bonferroni;
+        /// Number of permutations of the target, which replace `method`: an adjusted p-value is the probability of any pair
+        /// as significant as this one. 0 for none. Each permutation takes as long as the screen.
         pub permutations: usize = 0, between(0, 100_000);
         /// Significance level for adjusted p-values.
         pub alpha: f64 = 0.05, inside(0, 1);
@@ -48,7 +51,7 @@ crate::parameters! {
 pub struct Interactions {
     /// The most significant pairs, the best first.
     pub pairs: Vec<Pair>,
-    /// Number of leading pairs with an adjusted p-value of at most `alpha`.
+    /// Number of leading pairs with a q-value of at most `alpha`.
     pub n_significant: usize,
     /// Number of all pairs, for which p-values are adjusted.
     pub n_all_pairs: usize,
@@ -85,6 +88,16 @@ impl InteractionScreen {
     /// Scores all pairs of features and tests the best.
     pub fn run(&self, data: &Dataset, ctx: &Context) -> Result<Interactions> {
         self.check_ranges()?;
+        if self.permutations > 0 {
+            let got = match self.method {
+                Correction::BenjaminiHochberg => "bh",
+                Correction::BenjaminiYekutieli => "by",
+                Correction::Holm | Correction::Bonferroni => "",
+            };
+            if !got.is_empty() {
+                return Err(Error::param(NAME, "method", "bonferroni or holm with permutations", got));
+            }
+        }
         data.need_rows(NAME, MIN_SAMPLES)?;
         if data.d() < 2 {
             let (what, expected, got) =
@@ -111,14 +124,16 @@ impl InteractionScreen {
         ));
         ctx.need_memory("scores of all pairs", bytes, advice)?;
         let (mut pairs, main_effects) = screen.pairs(&target, "pairs", &ctx)?;
-        pairs.truncate(self.n_pairs);
         if self.permutations == 0 {
-            let adjusted = |p: f64| (p + (n_all_pairs as f64).ln()).exp().min(1.0);
-            pairs.iter_mut().for_each(|pair| pair.adjusted = adjusted(pair.ln_p_value));
+            let p_values: Vec<f64> = pairs.iter().map(|pair| pair.p_value).collect();
+            let q_values = self.method.adjust_among(&p_values, n_all_pairs);
+            pairs.iter_mut().zip(q_values).for_each(|(pair, q_value)| pair.q_value = q_value);
+            pairs.truncate(self.n_pairs);
         } else {
+            pairs.truncate(self.n_pairs);
             screen.adjust_by_permutations(&mut pairs, &target, &ctx)?;
         }
-        let n_significant = pairs.iter().take_while(|pair| pair.adjusted <= self.alpha).count();
+        let n_significant = pairs.iter().take_while(|pair| pair.q_value <= self.alpha).count();
         Ok(Interactions { pairs, n_significant, n_all_pairs, main_effects })
     }
 
@@ -174,7 +189,7 @@ impl Screen<'_> {
         }
         for pair in pairs {
             let at_most = smallest.iter().filter(|p| **p <= pair.ln_p_value).count();
-            pair.adjusted = (1 + at_most) as f64 / (1 + permutations) as f64;
+            pair.q_value = (1 + at_most) as f64 / (1 + permutations) as f64;
         }
         Ok(())
     }

@@ -89,7 +89,7 @@ fn equals_a_naive_twin() {
         // Both are in double precision; the twin has no rounding beyond 1e-12.
         assert!((pair.score / score - 1.0).abs() < 1e-9, "{pair:?} {score}");
         assert!((pair.p_value / p_value - 1.0).abs() < 1e-7, "{pair:?} {p_value}");
-        assert!((pair.adjusted - (21.0 * p_value).min(1.0)).abs() < 1e-7);
+        assert!((pair.q_value - (21.0 * p_value).min(1.0)).abs() < 1e-7);
         assert_eq!(pair.degrees, 4);
     }
     assert!(found.pairs.windows(2).all(|w| w[0].p_value <= w[1].p_value));
@@ -199,7 +199,7 @@ fn planted_pairs_come_first() {
         let found = run(&InteractionScreen::default(), &data);
         let best = &found.pairs[0];
         assert_eq!(best.features, (7, 41), "{name}: {best:?}, main effects {:?}", found.main_effects);
-        assert!(best.adjusted < 0.01 && found.n_significant < 4, "{name}: {}", found.n_significant);
+        assert!(best.q_value < 0.01 && found.n_significant < 4, "{name}: {}", found.n_significant);
     }
 }
 
@@ -292,9 +292,9 @@ fn permutations_adjust_p_values() {
     let screen = InteractionScreen { permutations: 39, n_functions: 2, ..Default::default() };
     let found = run(&screen, &data);
     assert_eq!(found.pairs[0].features, (2, 5));
-    assert_eq!(found.pairs[0].adjusted, 1.0 / 40.0);
-    assert!(found.pairs.windows(2).all(|w| w[0].adjusted <= w[1].adjusted));
-    assert!(found.pairs[1..].iter().all(|p| p.adjusted > 0.025));
+    assert_eq!(found.pairs[0].q_value, 1.0 / 40.0);
+    assert!(found.pairs.windows(2).all(|w| w[0].q_value <= w[1].q_value));
+    assert!(found.pairs[1..].iter().all(|p| p.q_value > 0.025));
 }
 
 #[test]

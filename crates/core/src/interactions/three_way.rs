@@ -37,7 +37,7 @@ pub struct ThreeWay {
     /// The features, in their order in the data.
     pub features: [usize; 3],
     /// The p-value, adjusted for all sets of three.
-    pub adjusted: f64,
+    pub q_value: f64,
     /// The logarithm of the p-value.
     pub ln_p_value: f64,
 }
@@ -95,7 +95,7 @@ pub(super) fn best_three_way(data: &Dataset, n_all: f64, ctx: &Context) -> Resul
     }
     best.sort_by(|a, b| a.ln_p_value.total_cmp(&b.ln_p_value));
     best.truncate(N_REPORTED);
-    best.iter_mut().for_each(|three| three.adjusted = (three.ln_p_value + n_all.ln()).exp().min(1.0));
+    best.iter_mut().for_each(|three| three.q_value = (three.ln_p_value + n_all.ln()).exp().min(1.0));
     Ok(best)
 }
 
@@ -152,7 +152,7 @@ fn of_first(
             // Smaller scores are not significant.
             if degrees > 0 && score > 10.0 + degrees as f64 && is_spread([i, j, k]) {
                 let ln_p_value = ln_chi_squared_upper_tail(score, degrees as f64);
-                best.push(ThreeWay { features: [i, j, k], adjusted: 1.0, ln_p_value });
+                best.push(ThreeWay { features: [i, j, k], q_value: 1.0, ln_p_value });
             }
         }
     }

@@ -1,12 +1,12 @@
 //! The test of every feature, and its result.
 
-use super::correction::Correction;
 use super::covariates::{Adjustment, Covariates};
 use super::permutation::{Observed, Permutations};
 use super::vectors::{DependenceStatistic, FeatureVectors, Side};
 use crate::context::Context;
 use crate::data::{Dataset, Target};
 use crate::error::{Error, Result};
+use crate::interactions::Correction;
 use crate::method::{Info, Needs};
 use crate::parameters::Parameters;
 use serde::{Deserialize, Serialize};

@@ -52,22 +52,23 @@
 //!
 //! [`near_copies`] finds the features that are almost equal to a selected one: which of them is selected is a matter of chance.
 
-mod correction;
 mod covariates;
 mod feature_test;
 mod knockoffs;
 mod moments;
 mod near_copies;
 mod permutation;
+mod selected;
 mod stability;
 #[cfg(test)]
 mod tests;
 mod vectors;
 
-pub use correction::Correction;
+pub use crate::interactions::Correction;
 pub use covariates::Adjustment;
 pub use feature_test::{FeatureTest, FeatureTests, TestedFeature};
 pub use knockoffs::{CopyModel, KnockoffResult, Knockoffs, e_values, select_by_e_values};
-pub use near_copies::{NEAR_COPY, NearCopy, copies_of_selected, near_copies};
+pub use near_copies::{NEAR_COPY, NearCopy, near_copies};
+pub use selected::SelectionSignificance;
 pub use stability::{Frequencies, Stability};
 pub use vectors::DependenceStatistic;

@@ -26,7 +26,11 @@ pub struct NearCopy {
 pub const NEAR_COPY: f64 = 0.9;
 
 /// The near copies of selected features (the first 100 of them), for reports: with too little memory there is a note, and none.
-pub fn copies_of_selected(data: &Dataset, selected: &[usize], ctx: &Context) -> Result<Vec<Vec<NearCopy>>> {
+pub(super) fn copies_of_selected(
+    data: &Dataset,
+    selected: &[usize],
+    ctx: &Context,
+) -> Result<Vec<Vec<NearCopy>>> {
     match near_copies(data, &selected[..selected.len().min(MAX_SELECTED)], NEAR_COPY, ctx) {
         Err(error @ Error::Memory { .. }) => {
             ctx.note(format!("near copies are not listed: {error}"));

@@ -3,6 +3,7 @@
 use crate::context::{Context, Quiet};
 use crate::data::{Classes, Dataset, Encoding, Target};
 use crate::error::Result;
+use crate::method::{Info, Needs};
 use crate::parameters::Parameters;
 use crate::random::Rng;
 use crate::select::{FeatureCount, Selection, Selector};
@@ -70,6 +71,16 @@ impl Frequencies {
 }
 
 impl Stability {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "stability",
+        title: "Stability selection",
+        summary: "Features that most fits of a selector to random halves of the rows select",
+        needs: Needs::Nothing,
+        cost: "2 n_pairs fits to half of the rows",
+        reference: "Shah and Samworth, 2013",
+    };
+
     /// Fits the selector to both halves of `n_pairs` splits. Each fit selects `count` features.
     pub fn run(
         &self,

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::data::{Dataset, FeatureType};
 use crate::dependence::{TargetKernel, column_factor, target_factor};
 use crate::error::{Error, Result};
-use crate::interactions::{Columns, Orthonormal, largest_kurtosis, ln_dependence, target_columns};
+use crate::interactions::{Columns, FeatureFunctions, Orthonormal, ln_dependence, target_columns};
 use crate::simd::dot;
 
 /// The fraction of the trace that the factor of a Gaussian kernel may omit.
@@ -44,8 +44,7 @@ enum Kind {
 
 impl Side {
     /// Orthonormal functions.
-    fn orthonormal(vectors: Vec<Vec<f64>>) -> Self {
-        let kurtosis = largest_kurtosis(&vectors);
+    fn orthonormal(FeatureFunctions { vectors, kurtosis }: FeatureFunctions) -> Self {
         Self { vectors, kind: Kind::Functions { kurtosis } }
     }
 
@@ -69,7 +68,9 @@ impl Side {
         ctx: &Context,
     ) -> Result<Self> {
         let side = match statistic {
-            DependenceStatistic::Cosine => Self::orthonormal(target_columns(data, method)?),
+            DependenceStatistic::Cosine => {
+                Self::orthonormal(FeatureFunctions::new(target_columns(data, method)?))
+            }
             DependenceStatistic::Hsic => {
                 let factor = target_factor(data.target(), TargetKernel::Auto, method, ctx)?;
                 Self::factor(factor.columns().into_iter().map(|column| column.to_vec()).collect())
@@ -94,7 +95,7 @@ impl Side {
     /// Residuals on other functions.
     pub fn without(&self, removed: &Orthonormal) -> Self {
         if matches!(self.kind, Kind::Functions { .. }) {
-            return Self::orthonormal(removed.complement(&self.vectors));
+            return Self::orthonormal(FeatureFunctions::new(removed.complement(&self.vectors)));
         }
         let mut vectors = self.vectors.clone();
         vectors.iter_mut().for_each(|vector| removed.remove_from(vector));
@@ -147,7 +148,7 @@ impl<'a> FeatureVectors<'a> {
     pub fn of(&self, feature: usize, removed: &Orthonormal) -> Side {
         let side = match self.statistic {
             DependenceStatistic::Cosine => {
-                Side::orthonormal(self.columns.functions(feature, self.n_functions).vectors)
+                Side::orthonormal(self.columns.functions(feature, self.n_functions))
             }
             DependenceStatistic::Hsic => {
                 let column = self.columns.column(feature);

@@ -1,7 +1,7 @@
 //! Selection of features.
 
 use super::path;
-use super::resampling::{self, Resampled};
+use super::resampling::{Resampled, Resampling, typed};
 use super::selected::Selected;
 use super::test_set::TestSet;
 use crate::args::{ScaleArg, SelectArgs};
@@ -13,15 +13,13 @@ use crate::output::{SHOWN, bar, curve, number, percent, table};
 use crate::terminal::{width, wrap};
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
-use kernsift::significance::{
-    Correction, FeatureTest, FeatureTests, NEAR_COPY, NearCopy, copies_of_selected,
-};
-use kernsift::{Context, Error, Selection, Selector};
+use kernsift::significance::{NEAR_COPY, NearCopy, SelectionSignificance};
+use kernsift::{Context, Selection, Selector};
 use serde_json::{Map, Value, json};
 
 /// Selects features. They are standardized for selectors that depend on their scale.
 pub fn fit(
-    method: &SelectorMethod,
+    (method, resampling): (&SelectorMethod, &Resampling),
     args: &SelectArgs,
     loaded: &Loaded,
     ctx: &Context,
@@ -33,46 +31,35 @@ pub fn fit(
     // Before the fit, which may take long: a target may be missing.
     let read = |test: &String| TestSet::read(test, &args.table, loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
-    let tests = match args.pvalues {
-        true => Some(FeatureTest::default().run(data, &[], ctx)?),
-        false => None,
-    };
+    let tests = resampling.test.as_ref().map(|test| test.run(data, &[], ctx)).transpose().map_err(typed)?;
     let fit = || -> kernsift::Result<(Selection, Option<Resampled>)> {
-        if let Some(found) = resampling::fit(method, args, loaded, is_scaled, ctx)? {
+        if let Some(found) = resampling.fit(method, args, loaded, is_scaled, ctx)? {
             return Ok((found.selection(), Some(found)));
         }
         Ok((method.select_typed(data, count, loaded.encoding(is_scaled), ctx)?, None))
     };
     let (fitted, cost) = timed(fit);
-    let (selection, resampled) = fitted.map_err(|error| match error {
-        Error::Param { method: "knockoffs", .. } => Failure::typed(error, &[("knockoffs", "q", "--fdr")]),
-        error => Failure::of_count(error),
-    })?;
-    let copies = copies_of_selected(data, selection.selected(), ctx)?;
+    let (selection, resampled) = fitted.map_err(typed)?;
     let encoding = loaded.encoding(args.scale == ScaleArg::Standard);
     let score = |test: TestSet| test.scores(data, selection.selected(), encoding, ctx);
     let test_scores = test.map(score).transpose()?;
-    let significance = FeatureSignificance::new(&selection, tests);
+    let mut significance = SelectionSignificance::new(data, &selection, tests, ctx)?;
     let mut fields = fields(&selection, data.names());
-    if let Some(significance) = &significance {
+    if !significance.p_values.is_empty() {
         fields["p_values"] = named(&significance.p_values, data.names());
         fields["q_values"] = named(&significance.q_values, data.names());
     }
-    fields["near_copies"] = copies_record(&selection, &copies, data.names());
+    fields["near_copies"] = copies_record(&selection, &significance.near_copies, data.names());
     if let Some(found) = &resampled {
+        significance.resampling = Some((found.score_name(), found.summary(method)));
         let (name, value) = found.record(data.names());
         fields[name] = value;
     }
     if let Some(scores) = &test_scores {
         fields["test"] = scores.record();
     }
-    let mut text = text(
-        loaded,
-        &selection,
-        (method, resampled.as_ref()),
-        (significance.as_ref(), &copies),
-        console.is_verbose(),
-    );
+    let mut text =
+        text(loaded, &selection, (method, resampled.as_ref()), &significance, console.is_verbose());
     text += &test_scores.map_or(String::new(), |scores| scores.text());
     Ok(Selected {
         n_selected: selection.n_selected,
@@ -82,48 +69,34 @@ pub fn fit(
         cost,
         fields,
         text,
+        significance: Some(significance),
         model: loaded.model(None, Content::Selection(selection)),
     })
 }
 
-/// How sure each feature is: p-values, and the fraction of searches.
-struct FeatureSignificance {
-    p_values: Vec<f64>,
-    q_values: Vec<f64>,
-    /// The fraction of searches of the automatic selector that selected it.
-    frequencies: Option<Vec<f64>>,
+/// The columns of p-values, q-values and the fraction of searches that selected a feature.
+struct Columns<'a> {
+    tests: Option<[&'a [f64]; 2]>,
+    frequencies: Option<&'a [f64]>,
 }
 
-impl FeatureSignificance {
-    /// From the tests that the user asked for, or from the automatic selector.
-    fn new(selection: &Selection, tests: Option<FeatureTests>) -> Option<Self> {
-        let found = selection.automatic.as_ref();
-        let frequencies =
-            found.filter(|found| found.estimate.is_some()).map(|found| found.frequencies.clone());
-        let (p_values, q_values) = match (tests, found) {
-            (Some(mut tests), _) => {
-                tests.features.sort_by_key(|tested| tested.feature);
-                tests.features.iter().map(|tested| (tested.p_value, tested.q_value)).unzip()
-            }
-            (None, Some(found)) => {
-                (found.p_values.clone(), Correction::BenjaminiHochberg.adjust(&found.p_values))
-            }
-            (None, None) => return None,
-        };
-        Some(Self { p_values, q_values, frequencies })
+impl<'a> Columns<'a> {
+    fn new(selection: &'a Selection, significance: &'a SelectionSignificance) -> Self {
+        let SelectionSignificance { p_values, q_values, .. } = significance;
+        let tests = (!p_values.is_empty()).then_some([p_values.as_slice(), q_values.as_slice()]);
+        let found = selection.automatic.as_ref().filter(|found| found.estimate.is_some());
+        Self { tests, frequencies: found.map(|found| found.frequencies.as_slice()) }
     }
 
-    /// The titles of its columns.
     fn titles(&self) -> Vec<&'static str> {
-        let frequency = self.frequencies.as_ref().map(|_| "frequency");
-        ["p-value", "q-value"].into_iter().chain(frequency).collect()
+        let tests = self.tests.map(|_| ["p-value", "q-value"]);
+        tests.into_iter().flatten().chain(self.frequencies.map(|_| "frequency")).collect()
     }
 
     /// The cells of a feature.
     fn cells(&self, feature: usize) -> Vec<String> {
-        let frequency = self.frequencies.as_ref().map(|all| percent(all[feature]));
-        let values = [self.p_values[feature], self.q_values[feature]].map(number);
-        values.into_iter().chain(frequency).collect()
+        let tests = self.tests.iter().flatten().map(|values| number(values[feature]));
+        tests.chain(self.frequencies.map(|all| percent(all[feature]))).collect()
     }
 }
 
@@ -190,7 +163,7 @@ fn text(
     loaded: &Loaded,
     selection: &Selection,
     (method, resampled): (&SelectorMethod, Option<&Resampled>),
-    (significance, copies): (Option<&FeatureSignificance>, &[Vec<NearCopy>]),
+    significance: &SelectionSignificance,
     verbose: bool,
 ) -> String {
     let data = &loaded.prepared.data;
@@ -220,23 +193,24 @@ fn text(
     }
     let largest = selection.scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let shown = if verbose { n_selected } else { n_selected.min(SHOWN) };
+    let columns = Columns::new(selection, significance);
     let rows = selection.selected()[..shown].iter().enumerate().map(|(rank, &j)| {
         let score = selection.scores[j];
         let mut row = vec![(rank + 1).to_string(), data.names()[j].clone(), number(score)];
-        row.extend(significance.iter().flat_map(|significance| significance.cells(j)));
+        row.extend(columns.cells(j));
         row.push(bar(score / largest, 24));
         row
     });
     let score = resampled.map_or("score", Resampled::score_name);
     let mut titles = vec!["rank", "feature", score];
-    titles.extend(significance.iter().flat_map(|significance| significance.titles()));
+    titles.extend(columns.titles());
     let right: Vec<usize> = (0..titles.len()).filter(|&at| at != 1).collect();
     titles.push("");
     text += &format!("\n\n{}", table(&titles, rows.collect(), &right));
     if shown < n_selected {
         text += &format!(" ... and {} more, with -v\n", n_selected - shown);
     }
-    text += &copies_text(&selection.selected()[..shown], copies, data.names());
+    text += &copies_text(&selection.selected()[..shown], &significance.near_copies, data.names());
     if let Some(&error) = error {
         text += &format!(
             "\n  training error of the {} by number of features: {} with {n_selected}\n\n{}",

@@ -19,6 +19,7 @@ use kernsift::evaluate::Method;
 use kernsift::model::Content;
 use kernsift::{Context, Selector};
 use kernsift_report::{MappedRows, Validation, selection_page, space_page};
+use resampling::Resampling;
 use selected::Selected;
 use std::path::Path;
 
@@ -27,14 +28,15 @@ const DEFAULT_METHOD: &str = "auto";
 
 /// Fits a selection, prints it, and writes the requested files.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let (name, settings) = args.method.split(DEFAULT_METHOD)?;
+    let (name, mut settings) = args.method.split(DEFAULT_METHOD)?;
+    let resampling = Resampling::take(&mut settings, args)?;
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
     let loaded = load_split_by(&args.table, &args.split_by, also, ctx, console)?;
     check_outputs(args, &loaded)?;
-    let selected = match &method {
-        Method::Columns(selector) => columns::fit(selector, args, &loaded, ctx, console)?,
+    let mut selected = match &method {
+        Method::Columns(selector) => columns::fit((selector, &resampling), args, &loaded, ctx, console)?,
         Method::Space(space) => space::fit(space, args, &loaded, ctx, console)?,
         Method::Random | Method::AllFeatures | Method::External(_) => {
             return Err(Failure::Input(format!(
@@ -51,7 +53,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     }
     // Last: it takes longest, and nothing else is lost if it fails.
     match &args.output.report {
-        Some(path) => write_report(path, method, args, &loaded, &selected, ctx, console),
+        Some(path) => write_report(path, method, args, &loaded, &mut selected, ctx, console),
         None => Ok(()),
     }
 }
@@ -127,7 +129,7 @@ fn write_report(
     method: Method,
     args: &SelectArgs,
     loaded: &Loaded,
-    selected: &Selected,
+    selected: &mut Selected,
     ctx: &Context,
     console: &Console,
 ) -> Result<(), Failure> {
@@ -153,7 +155,11 @@ fn write_report(
     let info = run_info(loaded, (&label, &selected.settings), selected.is_scaled, &selected.cost, ctx)?;
     let data = &loaded.prepared.data;
     let page = match &selected.model.content {
-        Content::Selection(selection) => selection_page(&info, data, selection, &validation, ctx)?,
+        Content::Selection(selection) => {
+            let significance = selected.significance.as_mut().expect("features were selected");
+            significance.complete(data, ctx)?;
+            selection_page(&info, data, (selection, significance), &validation, ctx)?
+        }
         Content::Space(space) => {
             let features = selected.model.apply(loaded.prepared.data.x(), ctx)?;
             let row_numbers = &loaded.counted_rows();

@@ -1,12 +1,13 @@
-//! Stability selection and knockoffs around a method.
+//! Stability selection, knockoffs and p-values around a method.
 
 use crate::args::SelectArgs;
 use crate::commands::options::refuse;
 use crate::failure::Failure;
 use crate::input::Loaded;
 use crate::output::{number, percent};
+use kernsift::parameters::apply;
 use kernsift::select::SelectorMethod;
-use kernsift::significance::{Frequencies, KnockoffResult, Knockoffs, Stability};
+use kernsift::significance::{FeatureTest, Frequencies, KnockoffResult, Knockoffs, Stability};
 use kernsift::{Context, Selection, Selector};
 use serde_json::{Map, Value, json};
 
@@ -18,25 +19,84 @@ pub enum Resampled {
     Knockoffs(Knockoffs, KnockoffResult),
 }
 
-/// Repeated fits, if the user asked for them.
-pub fn fit(
-    method: &SelectorMethod,
-    args: &SelectArgs,
-    loaded: &Loaded,
-    is_scaled: bool,
-    ctx: &Context,
-) -> kernsift::Result<Option<Resampled>> {
-    let (data, count) = (&loaded.prepared.data, args.k.unwrap_or_default());
-    if let Some(q) = args.fdr {
-        let knockoffs = Knockoffs { q, ..Knockoffs::default() };
-        let found = knockoffs.run(method, data, count, ctx)?;
-        return Ok(Some(Resampled::Knockoffs(knockoffs, found)));
+/// What is computed around the method, if the user asked for it.
+pub struct Resampling {
+    /// `--stability`.
+    stability: Option<Stability>,
+    /// `--fdr`.
+    knockoffs: Option<Knockoffs>,
+    /// `--pvalues`.
+    pub test: Option<FeatureTest>,
+}
+
+impl Resampling {
+    /// From the options, and from the settings whose names start with `stability.`, `knockoffs.` or `test.`, which are taken out of
+    /// `settings`.
+    pub fn take(settings: &mut Vec<(&str, &str)>, args: &SelectArgs) -> Result<Self, Failure> {
+        let mut of = |name: &str, option: &str, given: bool| -> Result<_, Failure> {
+            let taken =
+                settings.extract_if(.., |(key, _)| key.split_once('.').is_some_and(|(of, _)| of == name));
+            let taken: Vec<(&str, &str)> =
+                taken.map(|(key, value)| (&key[name.len() + 1..], value)).collect();
+            match taken.first() {
+                Some((key, _)) if !given => {
+                    Err(Failure::Input(format!("--set {name}.{key} has no effect without {option}")))
+                }
+                _ => Ok(given.then_some(taken)),
+            }
+        };
+        let stability = of("stability", "--stability", args.stability)?;
+        let knockoffs = of("knockoffs", "--fdr Q", args.fdr.is_some())?;
+        let test = of("test", "--pvalues", args.pvalues)?;
+        let stability =
+            stability.map(|set| apply(Stability::default(), "stability selection", &set)).transpose();
+        let knockoffs = knockoffs.map(|set| apply(Knockoffs::default(), "knockoffs", &set)).transpose();
+        let test = test.map(|set| apply(FeatureTest::default(), "feature test", &set)).transpose();
+        Ok(Self {
+            stability: stability.map_err(typed)?,
+            knockoffs: knockoffs
+                .map_err(typed)?
+                .map(|found| Knockoffs { q: args.fdr.unwrap_or(found.q), ..found }),
+            test: test.map_err(typed)?,
+        })
     }
-    if args.stability {
-        let found = Stability::default().run(method, data, count, loaded.encoding(is_scaled), ctx)?;
-        return Ok(Some(Resampled::Stability(found)));
+
+    /// Repeated fits, if the user asked for them.
+    pub fn fit(
+        &self,
+        method: &SelectorMethod,
+        args: &SelectArgs,
+        loaded: &Loaded,
+        is_scaled: bool,
+        ctx: &Context,
+    ) -> kernsift::Result<Option<Resampled>> {
+        let (data, count) = (&loaded.prepared.data, args.k.unwrap_or_default());
+        if let Some(knockoffs) = &self.knockoffs {
+            let found = knockoffs.run(method, data, count, ctx)?;
+            return Ok(Some(Resampled::Knockoffs(knockoffs.clone(), found)));
+        }
+        if let Some(stability) = &self.stability {
+            let found = stability.run(method, data, count, loaded.encoding(is_scaled), ctx)?;
+            return Ok(Some(Resampled::Stability(found)));
+        }
+        Ok(None)
     }
-    Ok(None)
+}
+
+/// A failure with parameters named by the options that set them.
+pub fn typed(error: kernsift::Error) -> Failure {
+    Failure::typed(
+        error,
+        &[
+            ("knockoffs", "q", "--fdr"),
+            ("knockoffs", "n_copies", "--set knockoffs.n_copies"),
+            ("knockoffs", "normal_scores", "--set knockoffs.normal_scores"),
+            ("stability selection", "n_pairs", "--set stability.n_pairs"),
+            ("stability selection", "threshold", "--set stability.threshold"),
+            ("", "number of features", "-k"),
+            ("", "fraction of features", "-k"),
+        ],
+    )
 }
 
 /// Returns an error for options that have no effect with repeated fits.
@@ -86,6 +146,8 @@ impl Resampled {
                 "knockoffs",
                 json!({
                     "q": knockoffs.q,
+                    "n_copies": knockoffs.n_copies,
+                    "normal_scores": knockoffs.normal_scores,
                     "statistics": named(&found.statistics),
                     "e_values": named(&found.e_values),
                     "fewest": found.fewest,

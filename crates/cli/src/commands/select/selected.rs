@@ -2,6 +2,7 @@
 
 use crate::commands::report::Cost;
 use kernsift::Model;
+use kernsift::significance::SelectionSignificance;
 use serde_json::Value;
 
 /// A fitted selection.
@@ -20,6 +21,8 @@ pub struct Selected {
     pub cost: Cost,
     /// Fields of the JSON record.
     pub fields: Value,
+    /// How sure each feature is; none for directions of kernel space.
+    pub significance: Option<SelectionSignificance>,
     /// The printed text.
     pub text: String,
 }

@@ -37,6 +37,7 @@ pub fn fit(
         settings: serde_json::to_value(&used)?,
         cost,
         fields: fields(&space, accuracy.as_ref()),
+        significance: None,
         text: text(loaded, &space, (method, &used), args, accuracy.as_ref(), console.is_verbose()),
         model,
     })

@@ -162,7 +162,7 @@ impl Automatic {
         let mut out = vec![];
         let pair = |pair: &Pair| {
             let (a, b) = pair.features;
-            format!("{} with {} (p {})", names[a], names[b], number(pair.adjusted))
+            format!("{} with {} (p {})", names[a], names[b], number(pair.q_value))
         };
         if let Some(first) = self.pairs.first() {
             let more = match self.pairs.len() - 1 {
@@ -183,7 +183,7 @@ impl Automatic {
             let [a, b, c] = three.features.map(|f| &names[f]);
             out.push(format!(
                 "Three features that matter jointly: {a}, {b} and {c} (p {}).",
-                number(three.adjusted)
+                number(three.q_value)
             ));
         }
         out

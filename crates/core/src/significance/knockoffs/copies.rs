@@ -1,9 +1,10 @@
 //! Knockoff copies of features by a Gaussian model with shrunk covariance.
 
+use super::correlations::correlations;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::{multiply, product_bytes, symmetric_eigen};
+use crate::linalg::{cholesky, invert_lower, multiply, product_bytes, symmetric_eigen};
 use crate::probability::normal_upper_quantile;
 use crate::random::Rng;
 use ndarray::{Array1, Array2, Axis};
@@ -12,19 +13,27 @@ use ndarray::{Array1, Array2, Axis};
 const MIN_SHRINKAGE: f64 = 1e-3;
 /// Eigenvalues below this fraction of the largest are rounding errors.
 const ROUNDING: f64 = 1e-12;
+/// With more features than this and than samples, no matrix of all pairs of features is made.
+const MAX_SQUARE: usize = 4000;
 
-/// A Gaussian model of standardized features with the covariance $\Sigma = (1 - \rho) X^\top X / n + \rho I$.
+/// A Gaussian model of standardized features.
 ///
-/// Only eigenvectors of $X^\top X$ with nonzero eigenvalues are kept, at most $n$; all others have the eigenvalue $\rho$.
+/// Copies have the correlation $1 - s_j$ with their feature. $s_j = s u_j^2$, where $u_j^2$ is the variance of the feature given
+/// all others, so that near copies do not limit the copies of other features.
+///
+/// With thousands of features and fewer samples, the covariance is $(1 - \rho) X^\top X / n + \rho I$ (Ledoit and Wolf), and
+/// $u_j = 1$.
 pub struct CopyModel {
     /// The features, standardized.
     pub x: Array2<f64>,
-    /// Eigenvectors as columns, and their eigenvalues in $\Sigma$.
+    /// $u$.
+    units: Array1<f64>,
+    /// Eigenvectors of $U^{-1} \Sigma U^{-1}$, $U = \operatorname{diag}(u)$, as columns, and their eigenvalues; with thousands of
+    /// features only those with a nonzero eigenvalue of $X^\top X$.
     vectors: Array2<f64>,
     values: Array1<f64>,
     /// The eigenvalue in all other directions.
     floor: f64,
-    /// $s$: copies have the correlation $1 - s$ with their feature.
     s: f64,
 }
 
@@ -35,8 +44,9 @@ impl CopyModel {
         data.need_numbers(method)?;
         data.need_complete(method)?;
         let (n, d) = (data.n() as f64, data.d() as f64);
-        let least = n.min(d);
-        let bytes = 8.0 * (n * d + 3.0 * d * least + 4.0 * least * least) + product_bytes();
+        let is_wide = data.d() > data.n().max(MAX_SQUARE);
+        let square = if is_wide { 3.0 * d * n + 4.0 * n * n } else { 2.0 * d * n + 8.0 * d * d };
+        let bytes = 8.0 * square + product_bytes();
         ctx.need_memory("the covariance of the features", bytes, "use fewer rows or columns")?;
         let mut x = data.x().to_dense();
         let scores = if normal_scores { normal_quantiles(data.n()) } else { vec![] };
@@ -49,72 +59,111 @@ impl CopyModel {
             column.assign(&Array1::from(values));
         }
         ctx.check()?;
-        Self::of_standardized(x)
-    }
-
-    fn of_standardized(x: Array2<f64>) -> Result<Self> {
-        let (n, d) = (x.nrows() as f64, x.ncols() as f64);
-        let is_wide = x.ncols() > x.nrows();
-        let product = if is_wide { multiply(x.view(), x.t()) } else { multiply(x.t(), x.view()) };
-        let eigen = symmetric_eigen((product / n).view())?;
-        let largest = eigen.values.first().copied().unwrap_or(0.0);
-        let rank = eigen.values.iter().take_while(|&&v| v > ROUNDING * largest).count();
-        if rank == 0 {
+        if x.iter().all(|v| *v == 0.0) {
             let why = "all features are constant".into();
             return Err(Error::Breakdown { step: "covariance", why });
         }
-        let sample: Array1<f64> = eigen.values.iter().take(rank).copied().collect();
-        let kept = eigen.vectors.slice(ndarray::s![.., ..rank]);
-        let vectors = if is_wide {
-            let scale = sample.mapv(|v| 1.0 / (n * v).sqrt());
-            multiply(x.t(), kept) * &scale
-        } else {
-            kept.to_owned()
-        };
-        let shrinkage = ledoit_wolf(&x, &sample);
-        let values = sample.mapv(|v| (1.0 - shrinkage) * v + shrinkage);
-        // Without other directions, the smallest of these.
-        let floor = if rank < x.ncols() { shrinkage } else { values[rank - 1] };
-        let s = reconstructability(&values, floor, d);
-        Ok(Self { x, vectors, values, floor, s })
+        if is_wide { Self::of_wide(x) } else { Self::of_pairs(x, ctx) }
     }
 
-    /// A copy of all features: given the features, normal with mean $X - s X \Sigma^{-1}$ and covariance
-    /// $2 s I - s^2 \Sigma^{-1}$.
+    /// With a matrix of all pairs of features.
+    fn of_pairs(x: Array2<f64>, ctx: &Context) -> Result<Self> {
+        let mut covariance = correlations(x.view())?;
+        ctx.check()?;
+        let units = conditional_deviations(&covariance)?;
+        covariance /= &units;
+        covariance /= &units.view().insert_axis(Axis(1));
+        let eigen = symmetric_eigen(covariance.view())?;
+        let floor = eigen.values.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok(Self::new(x, units, eigen.vectors, eigen.values, floor))
+    }
+
+    /// With many more features than samples.
+    fn of_wide(x: Array2<f64>) -> Result<Self> {
+        let n = x.nrows() as f64;
+        let sample = multiply(x.view(), x.t()) / n;
+        let shrinkage = ledoit_wolf(&x, &sample);
+        let eigen = symmetric_eigen(sample.view())?;
+        let largest = eigen.values[0];
+        let rank = eigen.values.iter().take_while(|&&v| v > ROUNDING * largest).count();
+        let values = eigen.values.slice(ndarray::s![..rank]);
+        let kept = eigen.vectors.slice(ndarray::s![.., ..rank]);
+        let vectors = multiply(x.t(), kept) * &values.mapv(|v| 1.0 / (n * v).sqrt());
+        let values = values.mapv(|v| (1.0 - shrinkage) * v + shrinkage);
+        let units = Array1::ones(x.ncols());
+        Ok(Self::new(x, units, vectors, values, shrinkage))
+    }
+
+    fn new(
+        x: Array2<f64>,
+        units: Array1<f64>,
+        vectors: Array2<f64>,
+        values: Array1<f64>,
+        floor: f64,
+    ) -> Self {
+        let precisions = units.mapv(|u| 1.0 / (u * u));
+        // The traces of the inverses of 2 Sigma - S and of S by eigenvectors.
+        let weights = vectors.columns().into_iter().map(|v| v.mapv(|v| v * v).dot(&precisions));
+        let mut terms: Vec<(f64, f64)> = values.iter().copied().zip(weights).collect();
+        let others = precisions.sum() - terms.iter().map(|term| term.1).sum::<f64>();
+        terms.push((floor, others.max(0.0)));
+        let largest_unit = units.iter().copied().fold(0.0, f64::max);
+        let s = reconstructability(&terms, precisions.sum(), 1.0 / (largest_unit * largest_unit));
+        Self { x, units, vectors, values, floor, s }
+    }
+
+    /// A copy of all features: given the features, normal with mean $X - X \Sigma^{-1} S$ and covariance
+    /// $2 S - S \Sigma^{-1} S$, $S = \operatorname{diag}(s_j)$.
     pub fn sample(&self, rng: &mut Rng) -> Array2<f64> {
         let root = |value: f64| (2.0 * self.s - self.s * self.s / value).max(0.0).sqrt();
         let base = root(self.floor);
-        let mut noise = Array2::from_shape_simple_fn(self.x.dim(), || rng.normal());
-        let means = multiply(self.x.view(), self.vectors.view()) * &self.values.mapv(|v| -self.s / v);
+        let x = &self.x / &self.units;
+        let mut noise = Array2::from_shape_simple_fn(x.dim(), || rng.normal());
+        let means = multiply(x.view(), self.vectors.view()) * &self.values.mapv(|v| -self.s / v);
         let extra = multiply(noise.view(), self.vectors.view()) * &self.values.mapv(|v| root(v) - base);
         noise *= base;
-        noise + &self.x + multiply((means + extra).view(), self.vectors.t())
+        let mut copies = (noise + x + multiply((means + extra).view(), self.vectors.t())) * &self.units;
+        for (mut copy, own) in copies.columns_mut().into_iter().zip(self.x.columns()) {
+            // The copy of a constant feature is constant, so that both have the same score.
+            if own.iter().all(|v| *v == 0.0) {
+                copy.fill(0.0);
+            }
+        }
+        copies
     }
 }
 
-/// Ledoit and Wolf's intensity of shrinkage towards the identity; `sample` are the nonzero eigenvalues of $X^\top X / n$.
-fn ledoit_wolf(x: &Array2<f64>, sample: &Array1<f64>) -> f64 {
+/// The standard deviation of each feature given all others: $1 / \sqrt{(\Sigma^{-1})_{jj}}$.
+fn conditional_deviations(covariance: &Array2<f64>) -> Result<Array1<f64>> {
+    let why =
+        || "the covariance of the features is singular; leave out features that are sums of others".into();
+    let factor =
+        cholesky(covariance.view()).ok_or_else(|| Error::Breakdown { step: "covariance", why: why() })?;
+    let inverse = invert_lower(factor.view());
+    Ok(inverse.columns().into_iter().map(|column| 1.0 / column.dot(&column).sqrt()).collect())
+}
+
+/// Ledoit and Wolf's intensity of shrinkage towards the identity; `sample` is $X^\top X / n$ or $X X^\top / n$.
+fn ledoit_wolf(x: &Array2<f64>, sample: &Array2<f64>) -> f64 {
     let (n, d) = (x.nrows() as f64, x.ncols() as f64);
     let squares: f64 = sample.iter().map(|v| v * v).sum();
-    let mean = sample.sum() / d;
+    let mean = sample.diag().sum() / d;
     let distance = squares / d - mean * mean;
     let fourth: f64 = x.rows().into_iter().map(|row| row.dot(&row).powi(2)).sum();
     let error = (fourth - n * squares) / (n * n * d);
     if distance > 0.0 { (error / distance).clamp(MIN_SHRINKAGE, 1.0) } else { 1.0 }
 }
 
-/// The equal $s \le 1$ that makes features and copies hardest to reconstruct from each other: it minimizes the trace of the
-/// inverse of their joint covariance, $\sum_k 1 / (2 \lambda_k - s) + d / s$ up to a constant (minimum variance-based
-/// reconstructability; Spector and Janson, 2022).
-fn reconstructability(values: &Array1<f64>, floor: f64, d: f64) -> f64 {
-    let others = d - values.len() as f64;
+/// The $s \le$ `most` that makes features and copies hardest to reconstruct from each other: it minimizes the trace of the inverse
+/// of their joint covariance, $\sum_k c_k / (2 \lambda_k - s) + c / s$ up to constants (minimum variance-based reconstructability;
+/// Spector and Janson, 2022). `terms` are $\lambda_k$ and $c_k$.
+fn reconstructability(terms: &[(f64, f64)], c: f64, most: f64) -> f64 {
     let slope = |s: f64| {
-        let of = |value: f64| 1.0 / (2.0 * value - s).powi(2);
-        values.iter().map(|&v| of(v)).sum::<f64>() + others * of(floor) - d / (s * s)
+        terms.iter().map(|&(value, weight)| weight / (2.0 * value - s).powi(2)).sum::<f64>() - c / (s * s)
     };
-    let least = values.iter().copied().fold(floor, f64::min);
+    let least = terms.iter().map(|term| term.0).fold(f64::INFINITY, f64::min);
     // The function is convex: bisection finds the zero of its slope.
-    let (mut low, mut high) = (0.0, (2.0 * least).min(1.0));
+    let (mut low, mut high) = (0.0, (2.0 * least).min(most));
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
         if slope(middle) < 0.0 { low = middle } else { high = middle }
@@ -185,10 +234,12 @@ mod tests {
         let copies = model.sample(&mut Rng::new(1));
         let own = covariance(&model.x, &model.x);
         let (theirs, cross) = (covariance(&copies, &copies), covariance(&model.x, &copies));
-        assert!(model.s > 0.2, "{}", model.s);
         for i in 0..5 {
+            // The variance given the neighbors is 0.6, at the ends 0.75.
+            let s = model.s * model.units[i] * model.units[i];
+            assert!(s > 0.3, "{s}");
             for j in 0..5 {
-                let expected = if i == j { own[[i, j]] - model.s } else { own[[i, j]] };
+                let expected = if i == j { own[[i, j]] - s } else { own[[i, j]] };
                 // Five standard errors of 20,000 samples, and the shrinkage.
                 assert!((theirs[[i, j]] - own[[i, j]]).abs() < 0.04, "{theirs} {own}");
                 assert!((cross[[i, j]] - expected).abs() < 0.04, "{cross} {own}");
@@ -198,7 +249,9 @@ mod tests {
 
     #[test]
     fn more_features_than_samples() {
-        let model = CopyModel::fit(&autoregressive(40, 100), false, "m", &Context::default()).unwrap();
+        let x = autoregressive(40, 100).x().to_dense();
+        let deviations = x.std_axis(Axis(0), 0.0);
+        let model = CopyModel::of_wide((&x - &x.mean_axis(Axis(0)).unwrap()) / deviations).unwrap();
         let copies = model.sample(&mut Rng::new(1));
         assert!(model.s > 0.05 && copies.iter().all(|v| v.is_finite()), "{}", model.s);
         let variance = copies.iter().map(|v| v * v).sum::<f64>() / copies.len() as f64;
@@ -226,10 +279,42 @@ mod tests {
     }
 
     #[test]
+    fn near_copies_do_not_limit_others() {
+        let mut rng = Rng::new(4);
+        let mut x = Array2::from_shape_simple_fn((2000, 6), || rng.normal());
+        for mut row in x.rows_mut() {
+            row[1] = 0.99 * row[0] + 0.0199_f64.sqrt() * row[1];
+            row[5] = 1.0;
+        }
+        let data = Dataset::unlabeled(x).unwrap();
+        let model = CopyModel::fit(&data, false, "m", &Context::default()).unwrap();
+        let copies = model.sample(&mut Rng::new(1));
+        let cross = covariance(&model.x, &copies);
+        // The variance of a near copy given the other is 0.02, and s_j at most that; 1 - s_j is the correlation. Five standard
+        // errors of 2000 samples.
+        assert!((0..2).all(|j| (cross[[j, j]] - 1.0).abs() < 0.12), "{cross}");
+        assert!((2..5).all(|j| cross[[j, j]].abs() < 0.12), "{cross}");
+        assert!(copies.iter().all(|v| v.is_finite()) && copies.column(5).iter().all(|v| *v == 0.0));
+    }
+
+    #[test]
+    fn conditional_deviations_by_hand() {
+        // Correlations of 1/2: the variance given the other is 3/4. The third feature is independent.
+        let covariance = ndarray::array![[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 4.0]];
+        let found = conditional_deviations(&covariance).unwrap();
+        let expected = [0.75_f64.sqrt(), 0.75_f64.sqrt(), 2.0];
+        // A few roundings.
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14), "{found}");
+        assert!(conditional_deviations(&Array2::ones((2, 2))).is_err());
+    }
+
+    #[test]
     fn equal_eigenvalues_by_hand() {
         // 1 / (2 - s) + 1 / s is least at s = 1.
-        assert!((reconstructability(&Array1::ones(3), 1.0, 3.0) - 1.0).abs() < 1e-9);
+        assert!((reconstructability(&[(1.0, 3.0)], 3.0, 1.0) - 1.0).abs() < 1e-9);
         // With eigenvalues of 1/2: at s = 1/2.
-        assert!((reconstructability(&Array1::from_elem(3, 0.5), 0.5, 3.0) - 0.5).abs() < 1e-9);
+        assert!((reconstructability(&[(0.5, 3.0)], 3.0, 1.0) - 0.5).abs() < 1e-9);
+        // 4 / (2 - s)^2 = 1 / s^2 at s = 2/3.
+        assert!((reconstructability(&[(1.0, 4.0)], 1.0, 1.0) - 2.0 / 3.0).abs() < 1e-9);
     }
 }

@@ -1,6 +1,7 @@
 //! Knockoffs: selection with a bound on the false discovery rate.
 
 mod copies;
+mod correlations;
 mod filter;
 mod settings;
 

@@ -5,6 +5,7 @@ use super::filter::{e_values, fewest_selected, select_by_e_values};
 use crate::context::{Context, Quiet};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::parameters::Parameters;
 use crate::random::Rng;
 use crate::select::{FeatureCount, Selection, Selector};
@@ -22,10 +23,16 @@ crate::parameters! {
     /// its copy, $W_j = Z_j - \tilde Z_j$ is as likely positive as negative for a feature that adds nothing to the others. The
     /// number of negative $W_j$ therefore estimates the number of false positives (knockoff+; Candès, Fan, Janson and Lv, 2018).
     ///
-    /// Copies are drawn from a normal distribution with the covariance of the features, shrunk towards the identity (Ledoit and
-    /// Wolf, 2004), and $\tilde X_j$ has the correlation $1 - s$ with $X_j$ given by minimum variance-based reconstructability with
-    /// equal $s$ (Spector and Janson, 2022). The bound is exact only for normal features with known covariance; otherwise it is an
-    /// approximation. Cost: one eigendecomposition of order $\min(n, d)$, and a fit to $2 d$ features per copy.
+    /// Copies are drawn from a normal distribution with the correlations of the features: those of principal components with at
+    /// least a tenth of the variance, and those of pairs of residuals that stand out from noise (Fan, Liao and Mincheva, 2013).
+    /// $\tilde X_j$ has the correlation $1 - s_j$ with $X_j$. $s_j$ is proportional to the variance of $X_j$ given all other
+    /// features; the factor is that of minimum variance-based reconstructability (Spector and Janson, 2022). The bound is exact only
+    /// for normal features with known covariance; otherwise it is an approximation. Cost: an eigendecomposition of order $d$, and a
+    /// fit to $2 d$ features per copy.
+    ///
+    /// With more than 4000 features and fewer samples, the correlations are shrunk towards 0 instead (Ledoit and Wolf, 2004), with
+    /// equal $s_j$: then features that are correlated with relevant ones may be selected too often, most of all by methods that
+    /// score each feature alone.
     ///
     /// Features must be numbers without missing values. Very similar features have similar copies, and so no power.
     #[derive(PartialEq)]
@@ -64,6 +71,16 @@ impl KnockoffResult {
 }
 
 impl Knockoffs {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "knockoffs",
+        title: "Knockoffs",
+        summary: "Features that a selector prefers to random copies of them, with a bound on the false discovery rate",
+        needs: Needs::Target,
+        cost: "O(n d^2 + d^3) time, O(n d + d^2) memory, and n_copies fits to 2 d features",
+        reference: "Candès, Fan, Janson and Lv, 2018; Ren and Barber, 2024",
+    };
+
     /// Scores features and copies with the selector. A fit selects `count` of both; by default, at most three times the fewest
     /// features that the filter can select.
     pub fn run(

@@ -26,10 +26,14 @@ impl Correction {
     /// | Holm | $\max_{j \le i} (m - j + 1) p_{(j)}$ |
     /// | Bonferroni | $m p_{(i)}$ |
     pub fn adjust(self, p_values: &[f64]) -> Vec<f64> {
-        let m = p_values.len();
-        let mut order: Vec<usize> = (0..m).collect();
+        self.adjust_among(p_values, p_values.len())
+    }
+
+    /// The adjusted p-values of some of `m` tests; the p-values of all others count as 1.
+    pub(crate) fn adjust_among(self, p_values: &[f64], m: usize) -> Vec<f64> {
+        let mut order: Vec<usize> = (0..p_values.len()).collect();
         order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
-        let mut adjusted = vec![0.0; m];
+        let mut adjusted = vec![0.0; p_values.len()];
         match self {
             Self::BenjaminiHochberg | Self::BenjaminiYekutieli => {
                 let factor = m as f64 * self.dependence_factor(m);
@@ -105,6 +109,20 @@ mod tests {
         // Equal p-values have equal adjusted ones.
         assert_near(&Correction::BenjaminiHochberg.adjust(&[0.02; 5]), &[0.02; 5]);
         assert_near(&Correction::Holm.adjust(&[0.02; 5]), &[0.1; 5]);
+    }
+
+    #[test]
+    fn others_count_as_one() {
+        let p = [0.04, 0.001, 0.3];
+        let all = [0.04, 0.001, 0.3, 1.0, 1.0, 1.0];
+        for correction in [
+            Correction::BenjaminiHochberg,
+            Correction::BenjaminiYekutieli,
+            Correction::Holm,
+            Correction::Bonferroni,
+        ] {
+            assert_near(&correction.adjust_among(&p, 6), &correction.adjust(&all)[..3]);
+        }
     }
 
     #[test]
