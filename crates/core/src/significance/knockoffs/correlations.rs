@@ -86,7 +86,7 @@ mod tests {
         // unrelated.
         let mut x = Array2::zeros((8, 4));
         for row in 0..8_usize {
-            let sign = |bits: usize| if (row & bits).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+            let sign = |bits: usize| if (row & bits).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
             let (a, b, c) = (sign(1), sign(2), sign(4));
             x.row_mut(row).assign(&array![a, b, 0.6 * a + 0.8 * b, c]);
         }
