@@ -186,12 +186,7 @@ def draw(records: Records) -> None:
         at = (np.arange(len(p)) + 0.5) / len(p)
         axes[0].plot(at, np.sort(p) - at, label=name, lw=1.4)
     axes[0].axhline(0, color="gray", lw=0.8)
-    axes[0].set(
-        xlabel="uniform quantile",
-        ylabel="null p-value less quantile",
-        title="Null p-values",
-        ylim=(-0.06, 0.06),
-    )
+    axes[0].set(xlabel="uniform quantile", ylabel="null p-value less quantile", title="Null p-values")
     axes[0].legend(frameon=False, fontsize=8)
     methods: dict[str, list[tuple[float, float, float]]] = defaultdict(list)
     for found in rates(records).values():
@@ -211,7 +206,7 @@ def draw(records: Records) -> None:
         title="False discovery rate of each design",
         xticks=[0.1, 0.2],
     )
-    axes[1].legend(frameon=False, fontsize=7)
+    axes[1].legend(frameon=False, fontsize=7, loc="upper left")
     figure.savefig(PICTURE, metadata={"Date": None})
     plt.close(figure)
 
