@@ -85,7 +85,8 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         "estimator": (
             "estimator or None",
             "A selector or another estimator with `scores_`, `feature_importances_` or `coef_` (absolute "
-            "values), one per feature. It is cloned. None is :class:`HSICLasso` with its defaults.",
+            "values), one per feature. It is cloned. None is :class:`HSICLasso`. If its "
+            "`n_features_to_select` is None, it selects three times the fewest features that can be selected here.",
         ),
         "q": (
             "float",
@@ -152,11 +153,9 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         with report_progress(self, X):
             self._fit(X, y)
         if not self.n_significant_:
-            # Half the level for each of several copies.
-            fewest = math.ceil((1 if self.n_copies == 1 else 2) / self.q - 1e-9)
             text = (
-                f"No feature is selected: at q = {self.q} at least {fewest} features must stand out from "
-                f"their copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
+                f"No feature is selected: at q = {self.q} at least {self._fewest()} features must stand out "
+                f"from their copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
             )
             warnings.warn(text, UserWarning, stacklevel=2)
         return self
@@ -167,7 +166,9 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         random_state = check_random_state(self.random_state)
         seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_copies)
         differences = Parallel(n_jobs=self.n_jobs)(
-            delayed(_differences)(self._inner(), model.x, model.sample(int(seed), run), y, int(seed))
+            delayed(_differences)(
+                self._scorer(X.shape[1]), model.x, model.sample(int(seed), run), y, int(seed)
+            )
             for seed in seeds
         )
         selected, evalues = _native.knockoff_filter([w.tolist() for w in differences], float(self.q))
@@ -177,8 +178,19 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         self.support_[selected] = True
         self.n_significant_ = len(selected)
 
+    def _fewest(self) -> int:
+        """The fewest features that can be selected: half the level for each of several copies."""
+        return math.ceil((1 if self.n_copies == 1 else 2) / self.q - 1e-9)
+
     def _inner(self) -> Any:
         return HSICLasso() if self.estimator is None else clone(self.estimator)
+
+    def _scorer(self, n_features: int) -> Any:
+        """The estimator. A selector with an automatic number of features scores too few of them."""
+        estimator = self._inner()
+        if estimator.get_params(deep=False).get("n_features_to_select", 0) is None:
+            estimator.set_params(n_features_to_select=min(3 * self._fewest(), n_features))
+        return estimator
 
     def _summary(self) -> Summary:
         names = feature_names(self)
