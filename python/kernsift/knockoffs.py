@@ -86,7 +86,8 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
             "estimator or None",
             "A selector or another estimator with `scores_`, `feature_importances_` or `coef_` (absolute "
             "values), one per feature. It is cloned. None is :class:`HSICLasso`. If its "
-            "`n_features_to_select` is None, it selects three times the fewest features that can be selected here.",
+            "`n_features_to_select` is None, it selects three times the fewest features "
+            "that can be selected here.",
         ),
         "q": (
             "float",
@@ -155,7 +156,8 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         if not self.n_significant_:
             text = (
                 f"No feature is selected: at q = {self.q} at least {self._fewest()} features must stand out "
-                f"from their copies. A larger q{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
+                "from their copies. A larger q"
+                f"{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
             )
             warnings.warn(text, UserWarning, stacklevel=2)
         return self
