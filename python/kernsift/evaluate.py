@@ -278,7 +278,8 @@ def _scoring(scoring: Any, evaluator: Any, is_regression: bool) -> Scoring:
         scores = read_scoring(scoring, evaluator, known, checked_scoring(None, is_regression))
         check_evaluator(evaluator, scores.built_in, is_regression)
         return scores
-    names = [scoring] if scoring is None or isinstance(scoring, str) else list(scoring)
+    single = scoring is None or isinstance(scoring, str) or callable(scoring)
+    names = [scoring] if single else list(scoring)
     if not names or not all(name is None or isinstance(name, str) for name in names):
         raise ValueError(
             f"scoring must be names of scores, got {scoring!r}; other scores need an estimator as evaluator."

@@ -103,9 +103,9 @@ def repeated(rng, n_patients=40, n_rows=5):
 def test_groups_do_not_leak(rng):
     X, y, groups = repeated(rng)
     optimistic, right = (AutoSelector(random_state=0).fit(X, y, groups=g) for g in (None, groups))
-    # Rows of a patient predict each other; a guess of 40 patients has a standard deviation of 8 %.
+    # Rows of a patient predict each other. Errors of 40 patients in 24 other draws: 46 % ± 12 %.
     assert optimistic.error_.error < 0.1 and optimistic.pvalue_ < 0.001 and optimistic.n_features_ > 0
-    assert right.n_features_ == 0 and right.pvalue_ > 0.05 and right.error_.error > 0.3
+    assert right.n_features_ == 0 and right.pvalue_ > 0.05 and right.error_.error > 0.25
     # An effect is found with groups, too.
     X[:, 2] += 3 * y
     found = AutoSelector(random_state=0).fit(X, y, groups=groups)
@@ -127,7 +127,7 @@ def test_splitters_of_scikit_learn(rng):
         (np.arange(200)[np.arange(200) % 5 != k], np.arange(200)[np.arange(200) % 5 == k]) for k in range(5)
     ]
     assert AutoSelector(cv=folds, **how).fit(X, y).error_.nested
-    with pytest.raises(ValueError, match="The 'cv' parameter of AutoSelector must be"):
+    with pytest.raises(ValueError, match="'cv' must be an integer, from 2 to 10, got 41"):
         AutoSelector(cv=41, **how).fit(X, y, groups)
     with pytest.raises(ValueError, match="from 2 to the number of groups, 3, got 5"):
         AutoSelector(**how).fit(X, y, np.arange(200) % 3)

@@ -51,7 +51,7 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         None => ResultsLog::in_memory(),
     };
     let known = log.results().count();
-    console.inform(&describe_plan(&compare, data));
+    console.inform(&describe_plan(&compare));
     let observer = Informing(console);
     let run_ctx = Context { observer: &observer, ..*ctx };
     let left_out =
@@ -306,9 +306,9 @@ fn title(metric: &Metric) -> String {
 fn split_by(compare: &Compare, data: &Dataset) -> &'static str {
     match (&compare.splits, data.split_rule()) {
         (SplitChoice::Given(_), _) => "",
-        (_, SplitRule::Groups(_)) => " that keep groups together",
-        (_, SplitRule::Time(_)) => " of later rows",
-        _ if !compare.stratify => " without stratification",
+        (_, SplitRule::Groups(_)) => ", groups kept together",
+        (_, SplitRule::Time(_)) => " by time",
+        _ if !compare.stratify => ", not stratified",
         _ => "",
     }
 }

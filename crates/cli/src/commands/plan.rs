@@ -2,7 +2,6 @@
 
 use crate::console::Console;
 use kernsift::Observer;
-use kernsift::data::Dataset;
 use kernsift::evaluate::{Compare, LeftOut, SplitChoice};
 
 /// Shows notes of a comparison also if the user did not ask for them.
@@ -31,15 +30,19 @@ impl Observer for Informing<'_> {
 }
 
 /// What is going to be computed.
-pub fn describe_plan(compare: &Compare, data: &Dataset) -> String {
+pub fn describe_plan(compare: &Compare) -> String {
     let splits = match &compare.splits {
         SplitChoice::Generated(splits) => splits.repeats().saturating_mul(splits.per_repeat()),
         SplitChoice::Given(folds) => folds.len(),
     };
     let (methods, numbers) = (compare.candidates.len(), compare.counts.len());
-    let all = if data.d() > 1 { ", and all features" } else { "" };
+    let counted = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
     format!(
-        "plan: {methods} methods x {splits} splits x {numbers} numbers of features{all}: {} evaluations",
+        "plan: {} x {} x {} of features{}: {} evaluations",
+        counted(methods, "method", "methods"),
+        counted(splits, "split", "splits"),
+        counted(numbers, "number", "numbers"),
+        if compare.baseline { ", and all features" } else { "" },
         (methods * numbers + usize::from(compare.baseline)).saturating_mul(splits)
     )
 }

@@ -367,6 +367,9 @@ mod tests {
         assert!(times([Some("1"); 3]).contains("the times in 'patient' are all the same"));
         let dates = Column { name: "day".into(), values: crate::data::Values::Date(vec![3.0, 1.0]) };
         assert_eq!(SplitRule::times_of(&dates).unwrap(), SplitRule::Time(vec![3.0, 1.0]));
+        let texts = of([Some("2021-03-01"), Some("2021-01-31"), Some("2021-02-01")]);
+        let SplitRule::Time(days) = SplitRule::times_of(&texts).unwrap() else { panic!("times") };
+        assert_eq!((days[0] - days[1], days[2] - days[1]), (29.0, 1.0));
         let many = Splits::Folds { folds: 40, repeats: 1 }.split_data(&grouped(), true, 0).unwrap_err();
         assert!(many.to_string().contains("the number of groups, "), "{many}");
         let short = grouped().with_split_rule(SplitRule::Groups(vec![0, 1])).unwrap_err().to_string();

@@ -1,7 +1,8 @@
 //! Rows that belong together, or that have an order in time: what every split has to respect.
 
-use super::table::{Column, Values};
+use super::table::Column;
 use super::target::Target;
+use super::types::{ColumnType, infer};
 use crate::error::{Error, Result, shorten};
 use crate::random::Rng;
 use std::collections::HashMap;
@@ -78,18 +79,14 @@ impl SplitRule {
 
     /// Times by the values of a column of numbers or dates.
     pub fn times_of(column: &Column) -> Result<Self> {
-        let times = match &column.values {
-            Values::Date(days) => days.clone(),
-            _ => match column.numbers() {
-                Some(numbers) => numbers.into_owned(),
-                None => {
-                    return Err(Error::parse(format!(
-                        "the time column '{}' has neither numbers nor dates; use a column that orders the rows",
-                        shorten(&column.name)
-                    )));
-                }
-            },
-        };
+        let found = infer(column, None);
+        if !matches!(found.kind, ColumnType::Number | ColumnType::Date) {
+            return Err(Error::parse(format!(
+                "the time column '{}' has neither numbers nor dates; use a column that orders the rows",
+                shorten(&column.name)
+            )));
+        }
+        let times = found.parsing.read(column)?.values.into_owned();
         match times.iter().position(|time| time.is_nan()) {
             Some(row) => Err(missing(column, "time", row)),
             None => Self::times(times, &shorten(&column.name)),

@@ -1,6 +1,6 @@
 //! The error of the selection, its curve, and those of other methods.
 
-use super::choice::{Choice, Errors, Mean, mean};
+use super::choice::{Choice, Errors, Mean, mean, mean_of_groups};
 use super::predict::error;
 use super::result::{Alternative, CurvePoint, Estimate};
 use super::trials::{Plan, Trial};
@@ -32,7 +32,9 @@ impl Results {
         }
         let weights = weights(data.target());
         let single = || trials.iter().filter(|trial| trial.folds.len() == 1);
-        let errors = Errors::collect(single(), points, &weights, |_| true);
+        let groups: &[usize] = if let SplitRule::Groups(groups) = data.split_rule() { groups } else { &[] };
+        let of_all = (weights.as_slice(), groups);
+        let errors = Errors::collect(single(), points, of_all, |_| true);
         let is_nested = trials.iter().any(|trial| !trial.inner_of.is_empty());
         let overall = errors.choose();
         let (mut of_rows, mut baseline, mut of_weights) = (vec![], vec![], vec![]);
@@ -47,7 +49,7 @@ impl Results {
                         continue;
                     }
                     let left_out = &trial.rows;
-                    Errors::collect(inner(), points, &weights, |row| left_out.binary_search(&row).is_err())
+                    Errors::collect(inner(), points, of_all, |row| left_out.binary_search(&row).is_err())
                         .choose()
                 }
                 false => overall,
@@ -63,7 +65,8 @@ impl Results {
             Target::Continuous(_) => mean(&baseline, &of_weights).mean,
             _ => 1.0,
         };
-        let mean_error = mean(&of_rows, &of_weights);
+        let of_groups: Vec<usize> = rows.iter().filter_map(|&row| groups.get(row).copied()).collect();
+        let mean_error = mean_of_groups(&of_rows, &of_weights, &of_groups);
         // Without nested cross-validation the choice depends on these rows.
         let p_value = match is_nested || points.len() == 1 {
             true => p_value(data, &rows, &predictions, seed),
