@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// `test`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift test builtin:wine\n  kernsift test builtin:heart --permutations 999 --correction holm\n  kernsift test builtin:heart --adjust age,sex --out pvalues.csv --report tests.html"
+    after_help = "Examples:\n  kernsift test builtin:wine\n  kernsift test builtin:heart --permutations 999 --correction holm\n  kernsift test builtin:heart --adjust age,sex --report tests.html"
 )]
 pub struct TestArgs {
     /// The table.

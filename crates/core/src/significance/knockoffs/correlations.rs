@@ -129,7 +129,8 @@ mod tests {
         let found = correlations(x.view()).unwrap();
         // The least residual variance and the floor of correlations.
         assert!(cholesky(found.view()).is_some() && found[[0, 1]] > 0.99, "{found}");
-        assert!((found[[2, 2]] - 1.0).abs() < 1e-12 && found[[2, 0]] == 0.0);
+        // Rounding errors of eigenvectors, divided by a standard deviation of 0.03.
+        assert!((found[[2, 2]] - 1.0).abs() < 1e-12 && found[[2, 0]].abs() < 1e-12, "{found}");
     }
 
     #[test]
