@@ -80,7 +80,7 @@ impl SplitRule {
     /// Times by the values of a column of numbers or dates.
     pub fn times_of(column: &Column) -> Result<Self> {
         let found = infer(column, None);
-        if !matches!(found.kind, ColumnType::Number | ColumnType::Date) {
+        if !matches!(found.kind, ColumnType::Number | ColumnType::Date(_)) {
             return Err(Error::parse(format!(
                 "the time column '{}' has neither numbers nor dates; use a column that orders the rows",
                 shorten(&column.name)
