@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from types import MappingProxyType
@@ -28,6 +27,7 @@ from kernsift._native_data import (
 )
 from kernsift._parameters import COMMON, Docs, constraints, declared, document, native_value
 from kernsift._sklearn import Interval, RealNotInt, StrOptions
+from kernsift._warnings import warn
 from kernsift.kernels import Kernel, choice_form
 
 #: Constraints of parameters that every estimator has.
@@ -210,15 +210,15 @@ class Estimator(SummaryMixin, BaseEstimator):
         self.scale_: FloatArray | None
         self.mean_, self.scale_ = scaling
 
-    def _store_outcome(self, answer: dict[str, Any], stacklevel: int | None = 4) -> None:
-        """Sets `n_iter_` and `converged_`; warns if the fit did not converge, unless `stacklevel` is None."""
+    def _store_outcome(self, answer: dict[str, Any], *, warns: bool = True) -> None:
+        """Sets `n_iter_` and `converged_`; warns if the fit did not converge, unless `warns` is false."""
         # A start that is optimal takes no iteration; scikit-learn counts at least one.
         done = answer["iterations"]
         self.n_iter_ = max(1, done) if isinstance(done, int) else done
         self.converged_ = answer["converged"]
-        if not self.converged_ and stacklevel is not None:
+        if not self.converged_ and warns:
             text = f"{type(self).__name__} did not converge: {answer['stop']}. {_advice(self)}"
-            warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+            warn(text, ConvergenceWarning)
 
     @classmethod
     @functools.cache

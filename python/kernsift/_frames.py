@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kernsift import _native
+from kernsift._warnings import warn
 
 #: Days, from microseconds.
 DAY = 86_400e6
@@ -83,7 +83,7 @@ def frame_names(X: Any) -> list[Any]:
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-def prepare(X: Any, run: Any, stacklevel: int = 4, **options: Any) -> PreparedRows:
+def prepare(X: Any, run: Any, **options: Any) -> PreparedRows:
     """Infers the types of the columns of a frame; warns about columns that it skips.
 
     `run` are the settings of the computation; options are those of :func:`options_json`.
@@ -94,9 +94,9 @@ def prepare(X: Any, run: Any, stacklevel: int = 4, **options: Any) -> PreparedRo
             f"{native.skipped}. To use an identifier or text, declare its column as categories, for example "
             'with astype("category") in pandas, or include it, see set_columns.'
         )
-        warnings.warn(text, UserWarning, stacklevel=stacklevel)
+        warn(text)
     for note in native.notes:
-        warnings.warn(f"{note}.", UserWarning, stacklevel=stacklevel)
+        warn(f"{note}.")
     return PreparedRows(native, len(frame_names(X)))
 
 
@@ -142,14 +142,10 @@ def column_list(name: str, value: Any) -> list[str]:
     return values
 
 
-def warn_of_others(others: list[tuple[str, int]], stacklevel: int) -> None:
+def warn_of_others(others: list[tuple[str, int]]) -> None:
     """Warns about categories that the training data does not have."""
     for column, count in others:
-        warnings.warn(
-            f"column {column!r}: {count} values are categories that the training data does not have.",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+        warn(f"column {column!r}: {count} values are categories that the training data does not have.")
 
 
 def native_columns(X: Any) -> Iterator[tuple[str, Cells]]:

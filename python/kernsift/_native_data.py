@@ -167,10 +167,10 @@ def _frame_rows(estimator: Any, X: Any, reset: bool) -> Any:
     run = _run_of(estimator)
     options = getattr(estimator, "_column_options", {})
     if getattr(estimator, "_selects_typed", False):
-        return prepare(X, run, stacklevel=6, **options)
+        return prepare(X, run, **options)
     if reset:
         standardize = bool(getattr(estimator, "standardize", False))
-        prepared = prepare(X, run, stacklevel=6, **options).native
+        prepared = prepare(X, run, **options).native
         rows, estimator._frame_encoder = prepared.encode(standardize, run)
         return rows
     if not hasattr(estimator, "_frame_encoder"):
@@ -189,7 +189,7 @@ def _encoded_array(estimator: Any, rows: Any) -> FloatArray:
 def _encoded(estimator: Any, columns: Iterator[tuple[str, Cells]]) -> FloatArray:
     rows: FloatArray
     rows, others = estimator._frame_encoder.apply(columns, _run_of(estimator))
-    warn_of_others(others, stacklevel=6)
+    warn_of_others(others)
     return rows
 
 

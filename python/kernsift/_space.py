@@ -191,7 +191,7 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
     def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
         if basis._needs_classes:
             basis.classes_ = self.classes_
-        basis._store(self._space.map())
+        basis._store(self._space.map(), warns=False)
         # With the chosen parameters, so that fitting the basis again gives the same.
         chosen = used["basis"]
         if "fixed" in chosen["kernel"] and isinstance(basis.kernel, str):
@@ -217,7 +217,7 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
             self.__dict__.pop("error_curve_", None)
         self.n_neighbors_: int = summary["n_neighbors"]
         self._store_scaling(summary)
-        self._store_outcome(summary, stacklevel=5)
+        self._store_outcome(summary)
 
     def _page(self, parts: ReportParts) -> str:
         # A fold has fewer training samples, and so fewer directions.

@@ -170,10 +170,10 @@ class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 self._threshold_function(),
                 features,
             )
-        self._store(fitted, stacklevel=6)
+        self._store(fitted)
         return made
 
-    def _store(self, fitted: _native.FeatureMap, stacklevel: int | None = None) -> None:
+    def _store(self, fitted: _native.FeatureMap, *, warns: bool = True) -> None:
         self._map = fitted
         summary = fitted.summary()
         self.n_components_: int = summary["n_components"]
@@ -184,7 +184,7 @@ class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         store_kernel(self, Kernel.from_json(summary["kernel"]))
         if summary["bound"] is not None:
             self.bound_: float = summary["bound"]
-        self._store_outcome(summary, stacklevel)
+        self._store_outcome(summary, warns=warns)
 
     def _page(self, parts: ReportParts) -> str:
         named = None if self._threshold_function() else method_json(self._method, self._own_parameters())

@@ -175,7 +175,7 @@ class _BaseSVC(ClassifierMixin, Estimator):
             self.coef_: FloatArray = sign * summary["weights"]
         if summary["kernel"] is not None:
             store_kernel(self, Kernel.from_json(summary["kernel"]))
-        self._store_outcome(summary, stacklevel=5)
+        self._store_outcome(summary)
 
 
 class SVC(_BaseSVC):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -25,6 +24,7 @@ from kernsift._native_data import (
 from kernsift._parameters import Docs, choices, declared, native_value
 from kernsift._selected import kernel_weights
 from kernsift._selector import FeatureSelectorMixin
+from kernsift._warnings import warn
 from kernsift.kernels import Kernel, OnColumns, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, standardized
 
@@ -286,7 +286,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         self.triplet_report_ = Bunch(**answer["report"])
         if not self.alpha_.any():
             text = f"{type(self).__name__}: {answer['stop']}."
-            warnings.warn(text, UserWarning, stacklevel=4)
+            warn(text)
 
     def _combination(self, names: list[str]) -> dict[str, Any]:
         def described(p: int) -> tuple[str, str]:

@@ -305,7 +305,7 @@ def _data(
     if isinstance(y, str):
         if y not in frame_names(X):
             raise ValueError(f"y is the name of a column, but X is not a data frame with a column {y!r}.")
-        rows = prepare(X, run, stacklevel=5, target=y, target_type=target_type, **options)
+        rows = prepare(X, run, target=y, target_type=target_type, **options)
         return rows, rows.names, rows.native.target
     x, names = _rows(X, options, run)
     check_complete_target(y)
@@ -319,7 +319,7 @@ def _rows(X: Any, options: dict[str, Any], run: Settings) -> tuple[Any, list[str
     if isinstance(X, NamedRows):
         return X
     if frame_names(X):
-        rows = prepare(X, run, stacklevel=6, **options)
+        rows = prepare(X, run, **options)
         return rows, rows.names
     if any(options[name] for name in ("include", "exclude", "id", "types")):
         raise TypeError("include, exclude, id and types name columns of a data frame, but X is none.")

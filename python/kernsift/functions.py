@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any
@@ -23,6 +22,7 @@ from kernsift._native_data import (
 )
 from kernsift._parameters import core_docs, documented
 from kernsift._sklearn import Interval, validate_params
+from kernsift._warnings import warn
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 
@@ -153,7 +153,7 @@ def gamma_for_n_components(
     )
     if found != n_components:
         text = f"no gamma gives exactly {n_components} components; the returned value gives {found}."
-        warnings.warn(text, UserWarning, stacklevel=3)
+        warn(text)
     return gamma
 
 

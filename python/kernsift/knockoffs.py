@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -24,6 +23,7 @@ from kernsift._progress import report_progress
 from kernsift._selected import feature_names, shortened
 from kernsift._selector import FeatureSelectorMixin
 from kernsift._sklearn import HasMethods, Interval, _fit_context
+from kernsift._warnings import warn
 from kernsift.dependence import HSICLasso
 
 __all__ = ["KnockoffSelector"]
@@ -159,7 +159,7 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
                 "from their copies. A larger q"
                 f"{' or a single copy' if self.n_copies > 1 else ''} needs fewer."
             )
-            warnings.warn(text, UserWarning, stacklevel=2)
+            warn(text)
         return self
 
     def _fit(self, X: FloatArray, y: Any) -> None:

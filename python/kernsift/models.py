@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +15,7 @@ from kernsift._frames import as_frame, frame_names, native_columns, warn_of_othe
 from kernsift._html import MAX_BARS, facts_table
 from kernsift._native_data import FloatArray, Settings, checked_array, native_rows, settings
 from kernsift._selected import shortened
+from kernsift._warnings import warn
 
 __all__ = ["SavedModel", "load_model"]
 
@@ -186,8 +186,8 @@ class SavedModel:
             return plain(native_rows(self._checked(X)), settings(0, None, 0))
         made, dropped, others = by_table(self._columns(X), settings(0, None, 0))
         if dropped:
-            warnings.warn(f"{dropped} rows with missing values were dropped.", UserWarning, stacklevel=3)
-        warn_of_others(others, stacklevel=4)
+            warn(f"{dropped} rows with missing values were dropped.")
+        warn_of_others(others)
         return _matrix(made) if isinstance(made, dict) else made
 
     def _checked(self, X: Any) -> Any:
