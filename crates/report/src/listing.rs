@@ -78,9 +78,15 @@ impl Listing {
         let rows: String =
             self.rows.iter().take(SHOWN).enumerate().map(|(at, row)| self.row(at, row, &max)).collect();
         let rest = self.rows.get(SHOWN..).filter(|rest| !rest.is_empty()).map_or(String::new(), |rest| {
-            let rest: Vec<Vec<Value>> = rest.iter().map(|row| row.iter().map(json_value).collect()).collect();
+            // By columns, which takes less space than by rows; without ranks, which the script counts.
+            let is_rank =
+                |(at, row): (usize, &Vec<Cell>)| matches!(row[0], Cell::Number(v) if v == at as f64 + 1.0);
+            let is_ranked = self.rows.iter().enumerate().all(is_rank);
+            let column = |at: usize| rest.iter().map(|row| json_value(&self.heads[at], &row[at])).collect();
+            let rest: Vec<Vec<Value>> = (usize::from(is_ranked)..self.heads.len()).map(column).collect();
             format!(
-                "<script type=\"application/json\" class=\"rest\">{}</script>\n",
+                "<script type=\"application/json\" class=\"rest\"{}>{}</script>\n",
+                if is_ranked { " data-ranked" } else { "" },
                 escape_json(&json!(rest))
             )
         });
@@ -136,12 +142,13 @@ impl Listing {
     }
 }
 
-fn json_value(cell: &Cell) -> Value {
+fn json_value(head: &Head, cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => json!(text),
-        // Six digits suffice for sorting and display.
         Cell::Number(v) if v.fract() == 0.0 && v.abs() < 1e15 => json!(*v as i64),
-        Cell::Number(v) => json!(format!("{v:.5e}").parse::<f64>().unwrap_or(*v)),
+        // Six digits of scores, and of other numbers the digits that are shown.
+        Cell::Number(v) if head.bar => json!(format!("{v:.5e}").parse::<f64>().unwrap_or(*v)),
+        Cell::Number(v) => json!(format!("{v:.3e}").parse::<f64>().unwrap_or(*v)),
         Cell::Empty => Value::Null,
     }
 }
@@ -180,10 +187,12 @@ mod tests {
     fn further_rows_are_escaped_json() {
         let html = listing(SHOWN + 2);
         assert_eq!(html.matches("<tr ").count(), SHOWN);
-        let (_, rest) = html.split_once("class=\"rest\">").unwrap();
+        let (_, rest) = html.split_once("class=\"rest\" data-ranked>").unwrap();
         let (rest, _) = rest.split_once("</script>").unwrap();
         assert!(!rest.contains('<') && !rest.contains('&'));
         let rest: Value = serde_json::from_str(rest).unwrap();
-        assert_eq!(rest[1][1], format!("</script><b{}>&", SHOWN + 1));
+        assert_eq!(rest[0][1], format!("</script><b{}>&", SHOWN + 1));
+        // 1 / 302 in six digits.
+        assert_eq!((&rest[1][1], rest.as_array().unwrap().len()), (&json!(0.00331126), 2));
     }
 }

@@ -57,7 +57,12 @@
       }),
     }));
     const rest = table.parentNode.querySelector("script.rest");
-    if (rest) for (const values of JSON.parse(rest.textContent)) rows.push({ element: null, values });
+    const isRanked = rest && "ranked" in rest.dataset;
+    const columns = rest ? JSON.parse(rest.textContent) : [[]];
+    columns[0].forEach((_, at) => {
+      const values = columns.map((column) => column[at]);
+      rows.push({ element: null, values: isRanked ? [rows.length + 1, ...values] : values });
+    });
     table.parentNode.querySelector(".without-script")?.remove();
     const element = (row) => {
       if (row.element) return row.element;
