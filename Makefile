@@ -21,9 +21,10 @@ MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path py
 
 .PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench accuracy scaling instructions bench-rust reproduce docs pages wheel package clean
 
-# Builds as the tests do, which is quicker than a release build and shares its results with `make test`.
+# Builds as the tests do, which is quicker than a release build and shares most results with `make test`, and without the
+# formats of files that it does not read.
 demo:
-	cargo build --bin kernsift
+	cargo build --package kernsift-cli --no-default-features
 	$(KERNSIFT) basis builtin:wine
 	$(KERNSIFT) select builtin:wine -k 5
 	$(KERNSIFT) select builtin:wine -m hsfs -k 3 --report target/demo.html

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 fn commands(text: &str) -> Vec<String> {
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("kernsift "));
-    lines.map(|line| line.split(" # ").next().unwrap().trim().replace("DATA", "builtin:wine")).collect()
+    lines.map(|line| line.split(" # ").next().unwrap().trim().replace("DATA", "wine.csv")).collect()
 }
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
@@ -67,9 +67,12 @@ fn every_documented_command_runs() {
             continue;
         }
         let s = with_tables();
+        // Whether a command runs does not depend on the number of rows.
+        let every_third = |text: &str| -> String { text.split_inclusive('\n').step_by(3).collect() };
+        s.file("wine.csv", every_third(&s.text("wine.csv")));
         // Slow; the tests of `reproduce` run it.
         for command in commands.into_iter().filter(|command| command != "reproduce lp --quick") {
-            s.ok(&command);
+            s.ok(&command.replace("builtin:wine", "wine.csv"));
         }
     }
 }

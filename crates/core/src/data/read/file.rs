@@ -162,7 +162,7 @@ fn read_format(
     progress: &Progress,
     warnings: &mut Vec<String>,
 ) -> Result<Table> {
-    let (limit, ctx) = (progress.limit(), progress.context());
+    let limit = progress.limit();
     Ok(match format {
         Format::Csv | Format::Tsv => {
             let delimiter = options.separator.or(delimiter(format));
@@ -173,17 +173,20 @@ fn read_format(
         Format::Npy => numpy::read_npy(bytes, limit)?,
         Format::Npz => numpy::read_npz(bytes, limit)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => {
-            super::parquet::read(super::parquet::in_memory(bytes.to_vec()), limit, warnings, ctx)?
-        }
+        Format::Parquet => super::parquet::read(
+            super::parquet::in_memory(bytes.to_vec()),
+            limit,
+            warnings,
+            progress.context(),
+        )?,
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => return Err(built_without("parquet")),
         #[cfg(feature = "arrow")]
-        Format::Arrow => super::arrow::read(bytes, limit, warnings, ctx)?,
+        Format::Arrow => super::arrow::read(bytes, limit, warnings, progress.context())?,
         #[cfg(not(feature = "arrow"))]
         Format::Arrow => return Err(built_without("arrow")),
         #[cfg(feature = "xlsx")]
-        Format::Xlsx => super::xlsx::read(bytes, limit, options, warnings, ctx)?,
+        Format::Xlsx => super::xlsx::read(bytes, limit, options, warnings, progress.context())?,
         #[cfg(not(feature = "xlsx"))]
         Format::Xlsx => return Err(built_without("xlsx")),
     })

@@ -112,8 +112,12 @@ impl Format {
             #[cfg(feature = "parquet")]
             (Some("parquet"), Packing::None) => Ok(Self::Parquet),
             _ => {
-                let why = "cannot write files with this extension; \
-                           supported are .csv and .tsv (each also with .gz or .zst), .parquet and .npy";
+                let packed = if cfg!(feature = "zstd") { ".gz or .zst" } else { ".gz" };
+                let others = if cfg!(feature = "parquet") { ", .parquet and .npy" } else { " and .npy" };
+                let why = format!(
+                    "cannot write files with this extension; \
+                     supported are .csv and .tsv (each also with {packed}){others}"
+                );
                 Err(Error::parse(why).in_file(path))
             }
         }
