@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -41,7 +41,7 @@ REPEATS = 2
 #: Training rows and test rows at most; small sets train on 60 %.
 MAX_TRAIN, MAX_TEST, SMALL = 600, 2000, 300
 WORKERS = 2
-#: Seconds after which a selector has no result for a split.
+#: Seconds of processor time after which a selector has no result for a split.
 LIMIT = 600
 
 OURS = (
@@ -238,32 +238,27 @@ def errors(x: np.ndarray, y: np.ndarray, test: np.ndarray, truth: np.ndarray) ->
     return [1 - r2_score(goal, m.fit(x, scaled).predict(test)) for m in (model, LGBMRegressor(**trees))]
 
 
-def run_real(name: str, repeat: int, done: set[str]) -> Iterator[dict]:
+def run_real(name: str, repeat: int, method: str) -> dict:
+    warnings.filterwarnings("ignore")
+    signal.signal(signal.SIGPROF, too_slow)
     x, y, test, truth = split(name, repeat)
-    counts = [k for k in COUNTS if k < x.shape[1]]
-    measured: dict[tuple[int, ...], list[float]] = {}
-    for method, select in SELECTORS.items():
-        if method in done:
-            continue
-        record = {"set": name, "repeat": repeat, "method": method, "n_test": len(truth)}
-        try:
-            start = time.process_time()
-            signal.alarm(LIMIT)
-            found = select(x, y, counts)
-            signal.alarm(0)
-            record["seconds"] = round(time.process_time() - start, 3)
-            result = {}
-            for k, columns in found.items():
-                key = tuple(sorted({int(c) for c in columns}))
-                if len(key) != k:
-                    raise ValueError(f"{len(key)} of {k} features")
-                if key not in measured:
-                    measured[key] = errors(x[:, key], y, test[:, key], truth)
-                result[k] = measured[key]
-            yield {**record, "errors": result}
-        except Exception as wrong:
-            signal.alarm(0)
-            yield {**record, "failed": repr(wrong)[:200]}
+    record = {"set": name, "repeat": repeat, "method": method, "n_test": len(truth)}
+    try:
+        start = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, LIMIT)
+        found = SELECTORS[method](x, y, [k for k in COUNTS if k < x.shape[1]])
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        record["seconds"] = round(time.process_time() - start, 3)
+        result = {}
+        for k, columns in found.items():
+            key = sorted({int(c) for c in columns})
+            if len(key) != k:
+                raise ValueError(f"{len(key)} of {k} features")
+            result[k] = errors(x[:, key], y, test[:, key], truth)
+        return {**record, "errors": result}
+    except Exception as wrong:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        return {**record, "failed": repr(wrong)[:200]}
 
 
 def planted(pattern: str, n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, set[int]]:
@@ -308,12 +303,6 @@ def run_planted(pattern: str, n: int, d: int, seed: int) -> dict:
     return {**record, "missed": len(truth - found), "extra": len(found - truth)}
 
 
-def real_task(task: tuple[str, int, set[str]]) -> list[dict]:
-    warnings.filterwarnings("ignore")
-    signal.signal(signal.SIGALRM, too_slow)
-    return list(run_real(*task))
-
-
 def too_slow(*_: object) -> None:
     raise TimeoutError(f"more than {LIMIT} seconds")
 
@@ -331,18 +320,13 @@ def main() -> None:
 
         if action in ("real", "all"):
             sets = words or [s for group in accuracy_page.SETS.values() for s in group]
-            done = {(r["set"], r["repeat"]): set() for r in records if "set" in r}
-            for r in records:
-                if "set" in r:
-                    done[r["set"], r["repeat"]].add(r["method"])
-            tasks = [(s, k, done.get((s, k), set())) for k in range(REPEATS) for s in sets]
-            tasks = [task for task in tasks if set(SELECTORS) - task[2]]
+            seen = {(r["set"], r["repeat"], r["method"]) for r in records if "set" in r}
+            tasks = [(s, k, method) for k in range(REPEATS) for s in sets for method in SELECTORS]
+            tasks = [task for task in tasks if task not in seen]
             with ProcessPoolExecutor(WORKERS) as pool:
-                for at, future in enumerate(as_completed([pool.submit(real_task, t) for t in tasks]), 1):
-                    found = future.result()
-                    for record in found:
-                        keep(record)
-                    print(f"{at} of {len(tasks)}: {found[0]['set']}, split {found[0]['repeat']}", flush=True)
+                for at, future in enumerate(as_completed([pool.submit(run_real, *t) for t in tasks]), 1):
+                    keep(future.result())
+                    print(f"{at} of {len(tasks)}: {records[-1]}"[:160], flush=True)
         if action in ("planted", "all"):
             seen = {(r["pattern"], r["n"], r["d"], r["seed"]) for r in records if "pattern" in r}
             for task in planted_tasks():

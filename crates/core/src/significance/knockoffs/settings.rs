@@ -40,8 +40,8 @@ crate::parameters! {
         /// The bound on the expected fraction of false positives among the selected features. No fewer than `1/q` features can
         /// be selected.
         pub q: f64 = 0.1, inside(0, 1);
-        /// Number of copies of all features. With several the result depends less on chance: they are merged by e-values (Ren
-        /// and Barber, 2024), and no fewer than `2/q` features can be selected.
+        /// Number of copies of all features. With several the result depends less on chance, but fewer features are found: they
+        /// are merged by e-values (Ren and Barber, 2024), and no fewer than `2/q` features can be selected.
         pub n_copies: usize = 1, between(1, 1000);
         /// Whether to replace each feature by the normal quantiles of its ranks first, for features with heavy tails.
         pub normal_scores: bool = false;
