@@ -14,12 +14,11 @@
 use crate::error::to_python;
 use kernsift::internals::Meter;
 use kernsift::{Context, Observer};
-use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -33,8 +32,6 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of threads of a pool.
 const MAX_THREADS: usize = 1024;
-/// The stack level of warnings: the native function has no frame, the package has two.
-const STACK_LEVEL: i32 = 3;
 
 /// Settings of every computation.
 #[derive(FromPyObject, Clone, Copy)]
@@ -84,10 +81,9 @@ fn run_in<T: Send + 'static>(
         Some(earlier) => earlier.zip(peak).map(|(a, b)| a.max(b)),
     }));
     write_notes(py, &messages, settings)?;
-    for warning in lock(&messages.warnings).drain(..) {
-        // A column name may contain a zero byte, which a C string cannot.
-        let text = CString::new(warning.replace('\0', "")).unwrap_or_default();
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, STACK_LEVEL)?;
+    let warnings = std::mem::take(&mut *lock(&messages.warnings));
+    for warning in warnings {
+        py.import("kernsift._warnings")?.call_method1("warn", (warning,))?;
     }
     result.map_err(to_python)
 }

@@ -108,3 +108,10 @@ def test_a_fit_that_did_not_converge_gives_advice(estimator, advice, wine):
     # The warning points at the line that called fit.
     assert found[0].filename == __file__
     assert not estimator.converged_
+
+
+def test_warnings_point_at_the_line_that_called_fit():
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="none is selected") as caught:
+        LDFS().fit(rng.normal(size=(100, 3)), np.repeat([0, 1], 50))
+    assert [warning.filename for warning in caught] == [__file__]
