@@ -177,16 +177,16 @@ fn read_format(
             super::parquet::in_memory(bytes.to_vec()),
             limit,
             warnings,
-            progress.context(),
+            progress.ctx,
         )?,
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => return Err(built_without("parquet")),
         #[cfg(feature = "arrow")]
-        Format::Arrow => super::arrow::read(bytes, limit, warnings, progress.context())?,
+        Format::Arrow => super::arrow::read(bytes, limit, warnings, progress.ctx)?,
         #[cfg(not(feature = "arrow"))]
         Format::Arrow => return Err(built_without("arrow")),
         #[cfg(feature = "xlsx")]
-        Format::Xlsx => super::xlsx::read(bytes, limit, options, warnings, progress.context())?,
+        Format::Xlsx => super::xlsx::read(bytes, limit, options, warnings, progress.ctx)?,
         #[cfg(not(feature = "xlsx"))]
         Format::Xlsx => return Err(built_without("xlsx")),
     })

@@ -18,7 +18,8 @@ pub(super) struct Progress<'a> {
     total: usize,
     allocated: AtomicU64,
     limit: u64,
-    ctx: &'a Context<'a>,
+    /// The context of the reader.
+    pub(super) ctx: &'a Context<'a>,
 }
 
 impl<'a> Progress<'a> {
@@ -30,11 +31,6 @@ impl<'a> Progress<'a> {
     /// The most bytes that the text and the table may take.
     pub(super) fn limit(&self) -> u64 {
         self.limit
-    }
-
-    /// The context of the reader.
-    pub(super) fn context(&self) -> &'a Context<'a> {
-        self.ctx
     }
 
     /// Adds allocated bytes, and fails with an estimate for the complete table if they exceed the limit.
