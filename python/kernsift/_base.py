@@ -25,7 +25,7 @@ from kernsift._native_data import (
     native_rows,
     settings,
 )
-from kernsift._parameters import COMMON, Docs, constraints, declared, document, native_value
+from kernsift._parameters import COMMON, Docs, constraints, declared, document, documented, native_value
 from kernsift._sklearn import Interval, RealNotInt, StrOptions
 from kernsift._warnings import warn
 from kernsift.kernels import Kernel, choice_form
@@ -106,6 +106,7 @@ class Estimator(SummaryMixin, BaseEstimator):
             cls._parameter_constraints = {name: known[name] for name in known if name in names}
         document(cls)
 
+    @documented()
     def set_columns(
         self,
         *,
@@ -118,20 +119,14 @@ class Estimator(SummaryMixin, BaseEstimator):
         """Choose the columns of data frames that are features, and their types, instead of inferring them.
 
         Like :meth:`set_output`, it configures later fits and is kept by :func:`sklearn.base.clone`; another
-        call replaces all choices. Columns are names, patterns with ``*`` and ``?``, or ranges
-        ``"first:last"``.
+        call replaces all choices.
 
         Parameters
         ----------
-        include : str or list of str, default=()
-            Columns to use, also if they are constant, identifiers, free text or duplicates.
-        exclude : str or list of str, default=()
-            Columns not to use, unless they are included.
-        id : str or list of str, default=()
-            Columns that identify samples, which are not used.
-        types : dict or None, default=None
-            Types of columns: "number", "category", "ordered", "ordered:low<middle<high", "boolean", "date",
-            "date+month+weekday+hour" (with some of these periods), "text" or "id".
+        {include}
+        {exclude}
+        {id}
+        {types}
         missing : {"auto", "error", "mean", "median"}, default="auto"
             How to handle missing values: raise an error, or impute. "auto" imputes with the median and adds a
             column that indicates missing values to each feature with more than 1 % of them.

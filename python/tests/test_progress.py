@@ -19,6 +19,7 @@ from kernsift import (
     SVC,
     SVCCV,
     SVMRFE,
+    FisherScore,
     KernelDesign,
     KernelPCA,
     LinearSVC,
@@ -113,5 +114,5 @@ def test_a_fit_that_did_not_converge_gives_advice(estimator, advice, wine):
 def test_warnings_point_at_the_line_that_called_fit():
     rng = np.random.default_rng(0)
     with pytest.warns(UserWarning, match="none is selected") as caught:
-        LDFS().fit(rng.normal(size=(100, 3)), np.repeat([0, 1], 50))
+        FisherScore().fit(rng.normal(size=(60, 3)), rng.integers(0, 2, 60))
     assert [warning.filename for warning in caught] == [__file__]

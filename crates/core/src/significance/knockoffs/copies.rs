@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::linalg::{cholesky, invert_lower, multiply, product_bytes, symmetric_eigen};
 use crate::probability::normal_upper_quantile;
 use crate::random::Rng;
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 /// The smallest intensity of shrinkage, so that the covariance is never singular.
 const MIN_SHRINKAGE: f64 = 1e-3;
@@ -16,25 +16,33 @@ const ROUNDING: f64 = 1e-12;
 /// With more features than this and than samples, no matrix of all pairs of features is made.
 const MAX_SQUARE: usize = 4000;
 
+/// The search for $s$ ends when a step decreases the trace by less than this fraction.
+const TOLERANCE: f64 = 1e-5;
+
 /// A Gaussian model of standardized features.
 ///
-/// Copies have the correlation $1 - s_j$ with their feature. $s_j = s u_j^2$, where $u_j^2$ is the variance of the feature given
-/// all others, so that near copies limit the copies of other features little.
-///
-/// With thousands of features and fewer samples, the covariance is $(1 - \rho) X^\top X / n + \rho I$ (Ledoit and Wolf), and
-/// $u_j = 1$.
+/// Copies have the correlation $1 - s_j$ with their feature; $s$ makes features and copies hardest to reconstruct from each other.
+/// Given the features, copies are normal with mean $X - X \Sigma^{-1} S$ and covariance $2 S - S \Sigma^{-1} S$,
+/// $S = \operatorname{diag}(s_j)$.
 pub struct CopyModel {
     /// The features, standardized.
     pub x: Array2<f64>,
-    /// $u$.
-    units: Array1<f64>,
-    /// Eigenvectors of $U^{-1} \Sigma U^{-1}$, $U = \operatorname{diag}(u)$, as columns, and their eigenvalues; with thousands of
-    /// features only those with a nonzero eigenvalue of $X^\top X$.
-    vectors: Array2<f64>,
-    values: Array1<f64>,
-    /// The eigenvalue in all other directions.
-    floor: f64,
-    s: f64,
+    form: Form,
+}
+
+enum Form {
+    /// $I - \Sigma^{-1} S$, and the Cholesky factor of $2 S - S \Sigma^{-1} S$.
+    Pairs { means: Array2<f64>, factor: Array2<f64> },
+    /// With thousands of features and fewer samples the covariance is $(1 - \rho) X^\top X / n + \rho I$ (Ledoit and Wolf), and all
+    /// $s_j$ are equal.
+    Wide {
+        /// Eigenvectors of $\Sigma$ as columns, and their eigenvalues, for nonzero eigenvalues of $X^\top X$.
+        vectors: Array2<f64>,
+        values: Array1<f64>,
+        /// The eigenvalue in all other directions.
+        floor: f64,
+        s: f64,
+    },
 }
 
 impl CopyModel {
@@ -63,66 +71,28 @@ impl CopyModel {
             let why = "all features are constant".into();
             return Err(Error::Breakdown { step: "covariance", why });
         }
-        if is_wide { Self::of_wide(x) } else { Self::of_pairs(x, ctx) }
+        let form = if is_wide { Form::wide(&x)? } else { Form::pairs(correlations(x.view())?, ctx)? };
+        Ok(Self { x, form })
     }
 
-    /// With a matrix of all pairs of features.
-    fn of_pairs(x: Array2<f64>, ctx: &Context) -> Result<Self> {
-        let mut covariance = correlations(x.view())?;
-        ctx.check()?;
-        let units = conditional_deviations(&covariance)?;
-        covariance /= &units;
-        covariance /= &units.view().insert_axis(Axis(1));
-        let eigen = symmetric_eigen(covariance.view())?;
-        let floor = eigen.values.iter().copied().fold(f64::INFINITY, f64::min);
-        Ok(Self::new(x, units, eigen.vectors, eigen.values, floor))
-    }
-
-    /// With many more features than samples.
-    fn of_wide(x: Array2<f64>) -> Result<Self> {
-        let n = x.nrows() as f64;
-        let sample = multiply(x.view(), x.t()) / n;
-        let shrinkage = ledoit_wolf(&x, &sample);
-        let eigen = symmetric_eigen(sample.view())?;
-        let largest = eigen.values[0];
-        let rank = eigen.values.iter().take_while(|&&v| v > ROUNDING * largest).count();
-        let values = eigen.values.slice(ndarray::s![..rank]);
-        let kept = eigen.vectors.slice(ndarray::s![.., ..rank]);
-        let vectors = multiply(x.t(), kept) * &values.mapv(|v| 1.0 / (n * v).sqrt());
-        let values = values.mapv(|v| (1.0 - shrinkage) * v + shrinkage);
-        let units = Array1::ones(x.ncols());
-        Ok(Self::new(x, units, vectors, values, shrinkage))
-    }
-
-    fn new(
-        x: Array2<f64>,
-        units: Array1<f64>,
-        vectors: Array2<f64>,
-        values: Array1<f64>,
-        floor: f64,
-    ) -> Self {
-        let precisions = units.mapv(|u| 1.0 / (u * u));
-        // The traces of the inverses of 2 Sigma - S and of S by eigenvectors.
-        let weights = vectors.columns().into_iter().map(|v| v.mapv(|v| v * v).dot(&precisions));
-        let mut terms: Vec<(f64, f64)> = values.iter().copied().zip(weights).collect();
-        let others = precisions.sum() - terms.iter().map(|term| term.1).sum::<f64>();
-        terms.push((floor, others.max(0.0)));
-        let largest_unit = units.iter().copied().fold(0.0, f64::max);
-        let s = reconstructability(&terms, precisions.sum(), 1.0 / (largest_unit * largest_unit));
-        Self { x, units, vectors, values, floor, s }
-    }
-
-    /// A copy of all features: given the features, normal with mean $X - X \Sigma^{-1} S$ and covariance
-    /// $2 S - S \Sigma^{-1} S$, $S = \operatorname{diag}(s_j)$.
+    /// A copy of all features.
     pub fn sample(&self, rng: &mut Rng) -> Array2<f64> {
-        let root = |value: f64| (2.0 * self.s - self.s * self.s / value).max(0.0).sqrt();
-        let base = root(self.floor);
-        let x = &self.x / &self.units;
-        let mut noise = Array2::from_shape_simple_fn(x.dim(), || rng.normal());
-        let means = multiply(x.view(), self.vectors.view()) * &self.values.mapv(|v| -self.s / v);
-        let extra = multiply(noise.view(), self.vectors.view()) * &self.values.mapv(|v| root(v) - base);
-        noise *= base;
-        let mut copies = (noise + x + multiply((means + extra).view(), self.vectors.t())) * &self.units;
+        let mut noise = Array2::from_shape_simple_fn(self.x.dim(), || rng.normal());
+        let x = self.x.view();
+        let mut copies = match &self.form {
+            Form::Pairs { means, factor } => {
+                multiply(x, means.view()) + multiply(noise.view(), factor.t())
+            }
+            Form::Wide { vectors, values, floor, s } => {
+                let root = |value: f64| (2.0 * s - s * s / value).max(0.0).sqrt();
+                let base = root(*floor);
+                // The rows of X are in the span of the eigenvectors.
+                let means = multiply(x, vectors.view()) * &values.mapv(|v| -s / v);
+                let extra = multiply(noise.view(), vectors.view()) * &values.mapv(|v| root(v) - base);
+                noise *= base;
+                noise + &self.x + multiply((means + extra).view(), vectors.t())
+            }
+        };
         for (mut copy, own) in copies.columns_mut().into_iter().zip(self.x.columns()) {
             // The copy of a constant feature is constant, so that both have the same score.
             if own.iter().all(|v| *v == 0.0) {
@@ -133,14 +103,89 @@ impl CopyModel {
     }
 }
 
-/// The standard deviation of each feature given all others: $1 / \sqrt{(\Sigma^{-1})_{jj}}$.
-fn conditional_deviations(covariance: &Array2<f64>) -> Result<Array1<f64>> {
-    let why =
-        || "the covariance of the features is singular; leave out features that are sums of others".into();
-    let factor =
-        cholesky(covariance.view()).ok_or_else(|| Error::Breakdown { step: "covariance", why: why() })?;
-    let inverse = invert_lower(factor.view());
-    Ok(inverse.columns().into_iter().map(|column| 1.0 / column.dot(&column).sqrt()).collect())
+impl Form {
+    /// With a matrix of all pairs of features.
+    fn pairs(covariance: Array2<f64>, ctx: &Context) -> Result<Self> {
+        let singular = || Error::Breakdown {
+            step: "covariance",
+            why: "the covariance of the features is singular; leave out features that are sums of others".into(),
+        };
+        let inverse = inverse(covariance.view()).ok_or_else(singular)?;
+        ctx.check()?;
+        let s = least_reconstructable(&covariance, &inverse, ctx)?;
+        let mut means = inverse * -&s;
+        let mut conditional = &means * &s.view().insert_axis(Axis(1));
+        means.diag_mut().mapv_inplace(|v| v + 1.0);
+        conditional.diag_mut().scaled_add(2.0, &s);
+        let factor = cholesky(conditional.view()).ok_or_else(singular)?;
+        Ok(Self::Pairs { means, factor })
+    }
+
+    /// With many more features than samples.
+    fn wide(x: &Array2<f64>) -> Result<Self> {
+        let (n, d) = (x.nrows() as f64, x.ncols() as f64);
+        let sample = multiply(x.view(), x.t()) / n;
+        let floor = ledoit_wolf(x, &sample);
+        let eigen = symmetric_eigen(sample.view())?;
+        let largest = eigen.values[0];
+        let rank = eigen.values.iter().take_while(|&&v| v > ROUNDING * largest).count();
+        let values = eigen.values.slice(ndarray::s![..rank]);
+        let kept = eigen.vectors.slice(ndarray::s![.., ..rank]);
+        let vectors = multiply(x.t(), kept) * &values.mapv(|v| 1.0 / (n * v).sqrt());
+        let values = values.mapv(|v| (1.0 - floor) * v + floor);
+        let terms = values.iter().map(|&v| (v, 1.0)).chain([(floor, d - rank as f64)]).collect::<Vec<_>>();
+        let s = reconstructability(&terms, d);
+        Ok(Self::Wide { vectors, values, floor, s })
+    }
+}
+
+/// The inverse of a positive definite matrix.
+fn inverse(matrix: ArrayView2<f64>) -> Option<Array2<f64>> {
+    let inverse = invert_lower(cholesky(matrix)?.view());
+    Some(multiply(inverse.t(), inverse.view()))
+}
+
+/// The $s_j \le 1$ that make features and copies hardest to reconstruct from each other: they minimize the trace of the inverse of
+/// their joint covariance, $\operatorname{tr} M + \sum_j 1 / s_j$ with $M = (2 \Sigma - S)^{-1}$ (minimum variance-based
+/// reconstructability; Spector and Janson, 2022).
+///
+/// The trace is convex, and its slope is zero where $s_j = 1 / \lVert M_j \rVert$. Each step multiplies $s_j$ by a power of the
+/// ratio of both sides; the power is halved until the trace decreases.
+fn least_reconstructable(
+    covariance: &Array2<f64>,
+    precision: &Array2<f64>,
+    ctx: &Context,
+) -> Result<Array1<f64>> {
+    let at = |s: &Array1<f64>| {
+        let mut difference = covariance * 2.0;
+        difference.diag_mut().scaled_add(-1.0, s);
+        let m = inverse(difference.view())?;
+        Some((m.diag().sum() + s.mapv(f64::recip).sum(), m))
+    };
+    // The variance of each feature given all others, times a bound on the least eigenvalue of the covariance in these units.
+    let variances = precision.diag().mapv(f64::recip);
+    let scaled = precision * &variances.mapv(f64::sqrt);
+    let norm = (&scaled * &scaled * &variances.view().insert_axis(Axis(1))).sum().sqrt();
+    let mut s = variances.mapv(|v| (v / norm).min(1.0));
+    let Some((mut trace, mut m)) = at(&s) else { return Ok(s) };
+    let mut power = 1.0;
+    while power > f64::EPSILON {
+        ctx.check()?;
+        let ratios = (&m * &m).sum_axis(Axis(0)).sqrt() * &s;
+        let next = Array1::from_iter(s.iter().zip(&ratios).map(|(s, r)| (s / r.powf(power)).min(1.0)));
+        match at(&next) {
+            Some((found, matrix)) if found < trace => {
+                let is_last = trace - found < TOLERANCE * trace;
+                (s, trace, m) = (next, found, matrix);
+                if is_last {
+                    break;
+                }
+                power = (1.5 * power).min(1.0);
+            }
+            _ => power /= 2.0,
+        }
+    }
+    Ok(s)
 }
 
 /// Ledoit and Wolf's intensity of shrinkage towards the identity; `sample` is $X^\top X / n$ or $X X^\top / n$.
@@ -154,16 +199,15 @@ fn ledoit_wolf(x: &Array2<f64>, sample: &Array2<f64>) -> f64 {
     if distance > 0.0 { (error / distance).clamp(MIN_SHRINKAGE, 1.0) } else { 1.0 }
 }
 
-/// The $s \le$ `most` that makes features and copies hardest to reconstruct from each other: it minimizes the trace of the inverse
-/// of their joint covariance, $\sum_k c_k / (2 \lambda_k - s) + c / s$ up to constants (minimum variance-based reconstructability;
-/// Spector and Janson, 2022). `terms` are $\lambda_k$ and $c_k$.
-fn reconstructability(terms: &[(f64, f64)], c: f64, most: f64) -> f64 {
+/// The $s \le 1$ of all features together for which the trace is smallest: $\sum_k c_k / (2 \lambda_k - s) + d / s$. `terms` are
+/// eigenvalues $\lambda_k$ and their numbers $c_k$.
+fn reconstructability(terms: &[(f64, f64)], d: f64) -> f64 {
     let slope = |s: f64| {
-        terms.iter().map(|&(value, weight)| weight / (2.0 * value - s).powi(2)).sum::<f64>() - c / (s * s)
+        terms.iter().map(|&(value, count)| count / (2.0 * value - s).powi(2)).sum::<f64>() - d / (s * s)
     };
     let least = terms.iter().map(|term| term.0).fold(f64::INFINITY, f64::min);
     // The function is convex: bisection finds the zero of its slope.
-    let (mut low, mut high) = (0.0, (2.0 * least).min(most));
+    let (mut low, mut high) = (0.0, (2.0 * least).min(1.0));
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
         if slope(middle) < 0.0 { low = middle } else { high = middle }
@@ -290,32 +334,33 @@ mod tests {
         let model = CopyModel::fit(&data, false, "m", &Context::default()).unwrap();
         let copies = model.sample(&mut Rng::new(1));
         let cross = covariance(&model.x, &copies);
-        // The variance of a near copy given the other is 0.02, and s_j at most that; 1 - s_j is the correlation. With one s_j for all
-        // that of the others would be 0.98, too; it is about 0.41, where 50 / (1 - s) + 103 / s is smallest. The rest is five
-        // standard errors of 2000 samples.
+        // The variance of a near copy given the other is 0.02, and s_j at most twice that; 1 - s_j is the correlation. Independent
+        // features are not limited by it: s_j = 1. The rest is five standard errors of 2000 samples.
         assert!((0..2).all(|j| (cross[[j, j]] - 1.0).abs() < 0.12), "{cross}");
-        assert!((2..5).all(|j| (cross[[j, j]] - 0.41).abs() < 0.12), "{cross}");
+        assert!((2..5).all(|j| cross[[j, j]].abs() < 0.12), "{cross}");
         assert!(copies.iter().all(|v| v.is_finite()) && copies.column(5).iter().all(|v| *v == 0.0));
     }
 
     #[test]
-    fn conditional_deviations_by_hand() {
-        // Correlations of 1/2: the variance given the other is 3/4. The third feature is independent.
-        let covariance = ndarray::array![[1.0, 0.5, 0.0], [0.5, 1.0, 0.0], [0.0, 0.0, 4.0]];
-        let found = conditional_deviations(&covariance).unwrap();
-        let expected = [0.75_f64.sqrt(), 0.75_f64.sqrt(), 2.0];
-        // A few roundings.
-        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-14), "{found}");
-        assert!(conditional_deviations(&Array2::ones((2, 2))).is_err());
+    fn two_correlated_features_by_hand() {
+        // Eigenvalues 1 + r and 1 - r: 1 / (2 (1 + r) - s) + 1 / (2 (1 - r) - s) + 2 / s; an independent feature has s = 1.
+        let r = 0.8;
+        let covariance = ndarray::array![[1.0, r, 0.0], [r, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let precision = inverse(covariance.view()).unwrap();
+        let found = least_reconstructable(&covariance, &precision, &Context::default()).unwrap();
+        let expected = reconstructability(&[(1.0 + r, 1.0), (1.0 - r, 1.0)], 2.0);
+        // The trace is within 1e-5 of its minimum, where its relative curvature is about 1.
+        assert!((found[0] - expected).abs() < 0.005 && (found[1] - expected).abs() < 0.005, "{found} {expected}");
+        assert!((found[2] - 1.0).abs() < 0.005, "{found}");
     }
 
     #[test]
     fn equal_eigenvalues_by_hand() {
         // 1 / (2 - s) + 1 / s is least at s = 1.
-        assert!((reconstructability(&[(1.0, 3.0)], 3.0, 1.0) - 1.0).abs() < 1e-9);
+        assert!((reconstructability(&[(1.0, 3.0)], 3.0) - 1.0).abs() < 1e-9);
         // With eigenvalues of 1/2: at s = 1/2.
-        assert!((reconstructability(&[(0.5, 3.0)], 3.0, 1.0) - 0.5).abs() < 1e-9);
+        assert!((reconstructability(&[(0.5, 3.0)], 3.0) - 0.5).abs() < 1e-9);
         // 4 / (2 - s)^2 = 1 / s^2 at s = 2/3.
-        assert!((reconstructability(&[(1.0, 4.0)], 1.0, 1.0) - 2.0 / 3.0).abs() < 1e-9);
+        assert!((reconstructability(&[(1.0, 4.0)], 1.0) - 2.0 / 3.0).abs() < 1e-9);
     }
 }

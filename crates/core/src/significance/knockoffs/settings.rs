@@ -25,10 +25,10 @@ crate::parameters! {
     ///
     /// Copies are drawn from a normal distribution with the correlations of the features: those of principal components with at
     /// least a tenth of the variance, and those of pairs of residuals that stand out from noise (Fan, Liao and Mincheva, 2013).
-    /// $\tilde X_j$ has the correlation $1 - s_j$ with $X_j$. $s_j$ is proportional to the variance of $X_j$ given all other
-    /// features; the factor is that of minimum variance-based reconstructability (Spector and Janson, 2022). The bound is exact only
-    /// for normal features with known covariance; otherwise it is an approximation. Cost: an eigendecomposition of order $d$, and a
-    /// fit to $2 d$ features per copy.
+    /// $\tilde X_j$ has the correlation $1 - s_j$ with $X_j$; the $s_j$ make features and copies hardest to reconstruct from each
+    /// other (minimum variance-based reconstructability; Spector and Janson, 2022). The bound is exact only for normal features with
+    /// known covariance; otherwise it is an approximation. Cost: about ten inversions of order $d$, and a fit to $2 d$ features per
+    /// copy.
     ///
     /// With more than 4000 features and fewer samples, the correlations are shrunk towards 0 instead (Ledoit and Wolf, 2004), with
     /// equal $s_j$: then features that are correlated with relevant ones may be selected too often, most of all by methods that
