@@ -46,7 +46,7 @@ test-rust:
 	cargo test --lib --bins --tests
 	cargo test --doc
 
-# Kills runs at 200 points (the ordinary tests: 24) and prints where.
+# Kills runs at 200 points (the ordinary tests: 15) and prints where.
 crashes:
 	KERNSIFT_KILLS=200 cargo test --test all crashes -- --nocapture
 

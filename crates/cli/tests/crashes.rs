@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Default number of kills, divided between three tests.
-const KILLS: usize = 24;
+const KILLS: usize = 15;
 /// The longest delay of a kill after the first byte of a file is written.
 const MAX_WRITE_DELAY: Duration = Duration::from_millis(20);
 const OLD: &[u8] = b"an older file";

@@ -64,9 +64,9 @@ fn noise_scores_at_chance_unless_selection_uses_test_rows() {
     let mut compare = compare(&names, &[4], 3);
     let mut mean = vec![0.0; methods.len()];
     let mut leaking = 0.0;
-    const SETS: u64 = 6;
+    const SETS: u64 = 4;
     for seed in 0..SETS {
-        let data = noise(80, 200, seed);
+        let data = noise(80, 120, seed);
         compare.evaluator = Evaluator::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap().into();
         let log = run(&compare, &data);
         assert!(
@@ -85,10 +85,10 @@ fn noise_scores_at_chance_unless_selection_uses_test_rows() {
         let summary = Summary::of(&log, &methods[..1], &[4], Measure::Error);
         leaking += summary.all_features.unwrap().mean / SETS as f64;
     }
-    // The error of 480 random predictions has a standard deviation of 0.023, and somewhat more because predictions
-    // share training rows. 0.1 is about four standard deviations.
+    // The error of 320 random predictions has a standard deviation of 0.028, and somewhat more because predictions
+    // share training rows. 0.12 is about four standard deviations.
     for (method, mean) in methods.iter().zip(&mean) {
-        assert!((mean - 0.5).abs() < 0.1, "{method}: {mean}");
+        assert!((mean - 0.5).abs() < 0.12, "{method}: {mean}");
     }
     assert!(leaking < 0.38, "a leak would not be detected: {leaking}");
 }
@@ -237,13 +237,13 @@ fn regression_is_evaluated_by_r_squared() {
     assert!(matches!(boston.target(), Target::Continuous(_)));
     let methods = selectors_of(boston.target());
     assert!(methods.len() >= 3, "{methods:?}");
-    let names: Vec<&str> = methods.iter().map(String::as_str).collect();
-    for evaluator in ["ridge", "knn"] {
+    for (evaluator, methods) in [("ridge", &methods[..]), ("knn", &methods[1..2])] {
+        let names: Vec<&str> = methods.iter().map(String::as_str).collect();
         let compare =
             Compare { evaluator: Evaluator::by_name(evaluator).unwrap().into(), ..compare(&names, &[3], 3) };
         let log = run(&compare, &boston);
         assert!(log.results().all(|r| r.failed.is_none()));
-        let summary = Summary::of(&log, &methods, &[3], Measure::R2);
+        let summary = Summary::of(&log, methods, &[3], Measure::R2);
         let best = summary.methods.iter().map(|m| m.cells[0].unwrap().mean).fold(0.0, f64::max);
         assert!(best > 0.6 && summary.all_features.unwrap().mean > 0.6, "{evaluator}: {best}");
     }

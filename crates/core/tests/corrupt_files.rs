@@ -48,7 +48,7 @@ fn damaged_files_are_read_or_rejected() {
         for entry in std::fs::read_dir(corpus.join(reader.name)).unwrap() {
             let bytes = std::fs::read(entry.unwrap().path()).unwrap();
             // Large files take a while each.
-            for _ in 0..if bytes.len() > 8000 { 4 } else { 60 } {
+            for _ in 0..if bytes.len() > 8000 { 3 } else { 40 } {
                 let mut bytes = bytes.clone();
                 for _ in 0..=rng.below(3) {
                     let at = rng.below(bytes.len());

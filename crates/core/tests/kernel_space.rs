@@ -320,7 +320,7 @@ fn weights_follow_the_weight_rule() {
 #[test]
 fn tuning_supports_few_rows_and_rare_classes() {
     let mut rng = Rng::new(12);
-    for case in 0..50 {
+    for case in 0..20 {
         let n = 5 + rng.below(16);
         let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
         let classes = 2 + rng.below(3);

@@ -173,12 +173,9 @@ fn read_format(
         Format::Npy => numpy::read_npy(bytes, limit)?,
         Format::Npz => numpy::read_npz(bytes, limit)?,
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::read(
-            super::parquet::in_memory(bytes.to_vec()),
-            limit,
-            warnings,
-            progress.ctx,
-        )?,
+        Format::Parquet => {
+            super::parquet::read(super::parquet::in_memory(bytes.to_vec()), limit, warnings, progress.ctx)?
+        }
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => return Err(built_without("parquet")),
         #[cfg(feature = "arrow")]

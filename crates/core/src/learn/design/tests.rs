@@ -203,7 +203,7 @@ fn column_generation_reaches_the_direct_optimum() {
     let ctx = Context::default();
     let mut rng = Rng::new(8);
     let codes: Vec<usize> = (0..60).map(|i| i % 2).collect();
-    let x = Array2::from_shape_fn((60, 300), |(i, j)| {
+    let x = Array2::from_shape_fn((60, 150), |(i, j)| {
         rng.normal() + if j < 5 { 1.5 * codes[i] as f64 } else { 0.0 }
     });
     let data = Dataset::labeled(x, codes).unwrap();

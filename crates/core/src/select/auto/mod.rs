@@ -25,7 +25,7 @@ use crate::simd::dot;
 use choice::Choice;
 use errors::Results;
 use result::ALPHA;
-use robust::{StandardizedRanks, with_clipped_target};
+use robust::{Robust, with_clipped_target};
 use settings::{Clock, NAME};
 use std::time::{Duration, Instant};
 use trials::{Plan, Trial, TrialRows, Trials, independent};
@@ -98,7 +98,7 @@ impl Auto {
         )?;
         let encoded = encoder.encode(data)?;
         nca::check(&encoded, NAME)?;
-        let encoded = StandardizedRanks::fit(encoded.x()).apply_to(encoded)?;
+        let encoded = Robust::fit(encoded.x()).apply_to(encoded)?;
         // In the order of their values, so that results do not depend on the order of rows.
         let sample = match data.n() <= MAX_ROWS {
             true => data.take_rows(&nca::sorted_rows(&encoded)),

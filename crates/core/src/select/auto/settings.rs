@@ -37,9 +37,9 @@ crate::parameters! {
     /// The error of classification is balanced: the mean of the error rates of all classes. The error of regression is the mean
     /// squared error, divided by that of the mean of the target (1 - R²). Standard errors are over samples.
     ///
-    /// A feature with numbers beyond the outer fences (three interquartile ranges outside the quartiles) is replaced by its
-    /// ranks, and such numbers of a continuous target are moved to the fences: a few extreme rows would otherwise
-    /// determine distances and errors.
+    /// Numbers beyond the outer fences (three interquartile ranges outside the quartiles) are moved to the fences, also those of
+    /// a continuous target: a few extreme rows would otherwise determine distances and errors. A feature with more than a tenth
+    /// of its numbers beyond the fences is replaced by its ranks.
     ///
     /// Beyond 3000 rows screen and cross-validation use a random sample of 3000 rows; the final search uses all rows, as
     /// described for [`Nca`](crate::select::Nca). Beyond 500 features, features compete in the search only if they are among the

@@ -1,7 +1,7 @@
 //! Searches that leave out one or two folds, and the errors on the rows that they leave out.
 
 use super::predict::{Predictor, error};
-use super::robust::StandardizedRanks;
+use super::robust::Robust;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Encoder, Encoding, Fold, SplitRule};
 use crate::error::Result;
@@ -188,9 +188,9 @@ impl Trials<'_> {
         }
         let encoder = Encoder::fit(&typed, Encoding::default())?;
         let train = encoder.encode(&typed)?;
-        let ranks = StandardizedRanks::fit(train.x());
-        let train = ranks.apply_to(train)?;
-        let test = ranks.apply(encoder.apply(&self.data.x().take_rows(&rows))?);
+        let robust = Robust::fit(train.x());
+        let train = robust.apply_to(train)?;
+        let test = robust.apply(encoder.apply(&self.data.x().take_rows(&rows))?);
         let truth = self.data.target_of(&rows);
         let sets = match self.has_sets {
             true => JointSets::find(&independent(&typed, ctx.seed), quiet)?.sets(),

@@ -76,7 +76,7 @@ fn naive_ascent_finds_the_same_full_metric() {
 
 #[test]
 fn multiplicative_updates_find_the_same_diagonal_metric() {
-    for seed in 0..4 {
+    for seed in 0..2 {
         let (x, near, far) = random_problem(20 + seed, 30, 6, 60);
         let column = |j: usize, [a, b]: [usize; 2]| (x[[a, j]] - x[[b, j]]).powi(2);
         let similar: Vec<f64> = (0..6).map(|j| near.iter().map(|&p| column(j, p)).sum()).collect();
