@@ -19,12 +19,15 @@ use crate::error::{Error, Result};
 use crate::memory::Meter;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The name of this step in errors and progress reports.
 pub(super) const NAME: &str = "compare";
+
+/// Progress is reported at least as often.
+const REPORT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The records of a task and its cost; none of a task that the end of the budget interrupted.
 type TaskResult = Result<(Vec<Record>, Option<Cost>)>;
@@ -202,13 +205,19 @@ impl Runner<'_> {
         let mut done = 0;
         ctx.step(NAME, done, total)?;
         // Workers end when nothing waits, and drop their senders.
-        for result in receiver {
-            let (records, cost) = result?;
-            if let Some(cost) = cost {
-                log.add(records, cost)?;
-                done += 1;
+        loop {
+            match receiver.recv_timeout(REPORT_INTERVAL) {
+                Ok(result) => {
+                    let (records, cost) = result?;
+                    if let Some(cost) = cost {
+                        log.add(records, cost)?;
+                        done += 1;
+                    }
+                    lock(queue).fit_to_budget(&self.work.candidates, ctx);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
-            lock(queue).fit_to_budget(&self.work.candidates, ctx);
             ctx.step(NAME, done, total)?;
         }
         let n_left_out: usize = lock(queue).left_out.iter().map(|method| method.splits).sum();
