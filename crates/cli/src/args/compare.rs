@@ -38,6 +38,10 @@ pub struct CompareArgs {
     /// Numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or to the number of columns]
     #[arg(short, value_name = "LIST", value_parser = counts, allow_hyphen_values = true)]
     pub k: Option<Counts>,
+    /// Learning curve: train on so many of the training rows of each split, such as 100,300,1000; smaller sets are random parts of
+    /// larger ones with the same class proportions, groups stay whole, and with --time the last rows are used
+    #[arg(long, value_name = "LIST", value_parser = counts, help_heading = "Splits")]
+    pub rows: Option<Counts>,
     /// Whether to standardize features in each split
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
@@ -53,6 +57,10 @@ pub struct CompareArgs {
     /// The score in the tables; all that the evaluator permits are recorded [default: error; for regression r2]
     #[arg(long, value_parser = choice::<Measure>())]
     pub metric: Option<Measure>,
+    /// Predict the test rows again with the fewest features within one standard error of the best: confusion and errors of classes,
+    /// and calibration if the evaluator gives probabilities
+    #[arg(long)]
+    pub predictions: bool,
     /// Number of cross-validation folds [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test_size", help_heading = "Splits")]
     pub folds: Option<usize>,

@@ -10,6 +10,7 @@
 //! | [`ResultsLog`], [`record`] | the results, kept in a file from which an interrupted comparison resumes |
 //! | [`json_lines`] | JSON Lines files that are appended to during a run |
 //! | [`Summary`] | the table of mean scores, with a paired test |
+//! | [`Predictions`] | confusion of classes and calibration of probabilities, of one method and number of features |
 
 mod candidate;
 mod compare;
@@ -19,9 +20,12 @@ mod external;
 mod fold;
 pub mod json_lines;
 mod measure;
+mod pilot;
+mod predictions;
 mod queue;
 pub mod record;
 mod results_log;
+mod row_order;
 mod runner;
 pub mod scores;
 mod summary;
@@ -32,6 +36,7 @@ pub use delegate::{ExternalComparison, FoldSelection};
 pub use evaluator::{EVALUATORS, Evaluation, Evaluator, KernelNeighbors, Neighbors, SvmGrid};
 pub use external::{EvaluatorChoice, External};
 pub use measure::{Measure, Metric};
+pub use predictions::{Calibration, Predictions, ReliabilityBin};
 pub use queue::LeftOut;
 pub use record::{Cost, Record, Run};
 pub use results_log::{ResultsLog, cost_path};

@@ -34,7 +34,10 @@ type TaskResult = Result<(Vec<Record>, Option<Cost>)>;
 
 /// What the tasks of a comparison share.
 pub(super) struct Work {
+    /// The splits; of a learning curve, all of the first number of training rows, then of the others.
     pub folds: Vec<Fold>,
+    /// The numbers of training rows of a learning curve.
+    pub sizes: Vec<usize>,
     /// Splits in each repeat.
     pub per_repeat: usize,
     pub candidates: Vec<Candidate>,
@@ -47,10 +50,33 @@ pub(super) struct Begun {
     pub tasks: Vec<Task>,
 }
 
+/// What a task's split is in a record.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub repeat: usize,
+    pub fold: usize,
+    pub train_rows: Option<usize>,
+}
+
 impl Work {
     /// The rows of a task's split, encoded.
     pub fn rows(&self, data: &Dataset, task: &Task) -> Result<FoldRows> {
-        FoldRows::new(data, &self.folds[task.split], task.split, self.encoding)
+        FoldRows::new(data, &self.folds[task.split], task.split % self.n_splits(), self.encoding)
+    }
+
+    /// The number of splits of the rows.
+    fn n_splits(&self) -> usize {
+        self.folds.len() / self.sizes.len().max(1)
+    }
+
+    /// What a split is in a record.
+    pub fn place(&self, split: usize) -> Place {
+        let (size, split) = (split / self.n_splits(), split % self.n_splits());
+        Place {
+            repeat: split / self.per_repeat,
+            fold: split % self.per_repeat,
+            train_rows: self.sizes.get(size).copied(),
+        }
     }
 
     /// The selected features, as they are in a record.
@@ -66,11 +92,13 @@ impl Work {
 
     /// A record without scores.
     pub fn empty_record(&self, task: &Task, k: usize) -> Record {
+        let Place { repeat, fold, train_rows } = self.place(task.split);
         Record {
             method: self.candidates[task.candidate].label.clone(),
-            repeat: task.split / self.per_repeat,
-            fold: task.split % self.per_repeat,
+            repeat,
+            fold,
             k,
+            train_rows,
             scores: Scores::default(),
             scorers: BTreeMap::new(),
             chosen: BTreeMap::new(),
@@ -83,10 +111,12 @@ impl Work {
 
     /// The cost of a task.
     pub fn cost(&self, task: &Task, select_seconds: f64, peak_bytes: Option<u64>) -> Cost {
+        let Place { repeat, fold, train_rows } = self.place(task.split);
         Cost {
             method: self.candidates[task.candidate].label.clone(),
-            repeat: task.split / self.per_repeat,
-            fold: task.split % self.per_repeat,
+            repeat,
+            fold,
+            train_rows,
             counts: task.counts.clone(),
             select_seconds,
             evaluate_seconds: 0.0,
