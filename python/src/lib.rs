@@ -75,7 +75,10 @@ mod _native {
     #[pymodule_export]
     use super::report::{alignment, basis_page, counts_around, design_page, selection_page, space_page};
     #[pymodule_export]
-    use super::results::{classification_scores, compare_page, predictions, regression_scores, summarize};
+    use super::results::{
+        classification_scores, compare_page, predictions, rank_methods, ranks_page, regression_scores,
+        summarize,
+    };
     #[pymodule_export]
     use super::run::take_peak;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use crate::convert::{from_json, to_json};
 use crate::error::to_python;
-use kernsift::evaluate::{Metric, Predictions, ResultsLog, Scores, Summary};
+use kernsift::evaluate::{MeanRanks, Metric, Predictions, ResultsLog, Scores, Summary};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
@@ -67,4 +67,20 @@ pub fn compare_page(shown: Shown, predictions: Option<&str>, title: &str, code: 
     let predictions: Option<Predictions> =
         predictions.map(|found| from_json("predictions", found)).transpose()?;
     Ok(kernsift_report::compare_page(&log, &summaries, predictions.as_ref(), None, (title, code)))
+}
+
+/// Mean ranks over several tables, from their names and the JSON of their summaries.
+#[pyfunction]
+pub fn rank_methods(summaries: Vec<(String, String)>) -> PyResult<String> {
+    let read = |(name, summary): (String, String)| Ok((name, from_json("summary", &summary)?));
+    let summaries: Vec<(String, Summary)> = summaries.into_iter().map(read).collect::<PyResult<_>>()?;
+    let tables: Vec<(String, &Summary)> = summaries.iter().map(|(name, s)| (name.clone(), s)).collect();
+    to_json(&MeanRanks::of(&tables).map_err(to_python)?)
+}
+
+/// The report of mean ranks.
+#[pyfunction]
+pub fn ranks_page(ranks: &str, title: &str) -> PyResult<String> {
+    let ranks: MeanRanks = from_json("ranks", ranks)?;
+    Ok(kernsift_report::ranks_page(&ranks, title, ""))
 }

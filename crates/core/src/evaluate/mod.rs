@@ -11,6 +11,7 @@
 //! | [`json_lines`] | JSON Lines files that are appended to during a run |
 //! | [`Summary`] | the table of mean scores, with a paired test |
 //! | [`Predictions`] | confusion of classes and calibration of probabilities, of one method and number of features |
+//! | [`MeanRanks`] | mean ranks of methods over several tables, with tests |
 
 mod candidate;
 mod compare;
@@ -23,6 +24,7 @@ mod measure;
 mod pilot;
 mod predictions;
 mod queue;
+mod ranks;
 pub mod record;
 mod results_log;
 mod row_order;
@@ -38,6 +40,7 @@ pub use external::{EvaluatorChoice, External};
 pub use measure::{Measure, Metric};
 pub use predictions::{Calibration, Predictions, ReliabilityBin};
 pub use queue::LeftOut;
+pub use ranks::{MeanRanks, RankedMethod, RankedTable, Unranked};
 pub use record::{Cost, Record, Run};
 pub use results_log::{ResultsLog, cost_path};
 pub use scores::Scores;

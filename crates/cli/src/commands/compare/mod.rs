@@ -2,6 +2,7 @@
 
 mod plan;
 mod planned;
+mod ranks;
 mod text;
 
 use crate::args::CompareArgs;
@@ -15,6 +16,9 @@ use planned::{Planned, Results};
 
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    if !args.more.is_empty() {
+        return ranks::run(args, ctx, console);
+    }
     let planned = Planned::new(args, args.table.clone(), args.record.clone(), ctx, console)?;
     planned.check_outputs(args.report.as_deref(), &[])?;
     let results = planned.run(args, ctx, console)?;
