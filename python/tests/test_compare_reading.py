@@ -23,7 +23,15 @@ from kernsift import AutoSelector, FisherScore, MethodRanks, compare, rank_metho
 from kernsift.datasets import load_dataset, make_synthetic
 
 matplotlib = pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib.pyplot")
 matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    matplotlib.pyplot.close("all")
+
 
 METHODS = ["fisher", "relief", "random"]
 

@@ -398,7 +398,10 @@ fn several_tables_give_mean_ranks() {
         ("compare builtin:iris builtin:boston -m random -k 1", "tables need targets of one kind"),
         ("compare builtin:iris builtin:wine -m fisher", "ranks need at least two methods"),
         ("compare builtin:iris builtin:wine -m fisher,random -k 5", "builtin:iris: -k must be from 1"),
-        ("compare builtin:iris small.csv -m fisher,random -k 1", "small.csv: --folds must be"),
+        (
+            "compare builtin:iris small.csv -m fisher,random -k 1 --evaluator knn",
+            "small.csv: --folds must be",
+        ),
         ("compare builtin:wine wine.csv -m fisher,random -k 1 --record x.jsonl", "would share x.wine.jsonl"),
         ("compare builtin:iris builtin:wine -m fisher,random --rows 20", "cannot be used with"),
     ] {

@@ -13,6 +13,7 @@ use crate::output::{print, print_json};
 use kernsift::Context;
 use kernsift_report::compare_page;
 use planned::{Planned, Results};
+use std::path::Path;
 
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -20,7 +21,8 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         return ranks::run(args, ctx, console);
     }
     let planned = Planned::new(args, args.table.clone(), args.record.clone(), ctx, console)?;
-    planned.check_outputs(args.report.as_deref(), &[])?;
+    let test: Vec<&Path> = args.test.as_deref().map(Path::new).into_iter().collect();
+    planned.check_outputs(args.report.as_deref(), &test)?;
     let results = planned.run(args, ctx, console)?;
     // Before the report, so that the tables are not lost if it cannot be written.
     if args.json {
