@@ -505,3 +505,17 @@ fn a_long_run_has_a_plan_and_progress_in_a_pipe() {
         (at("plan: 3 methods x 100 splits"), at(" minutes, most of them"), at("compare: "));
     assert!(first.is_some() && first < second && second < third, "{seen}");
 }
+
+#[test]
+fn the_automatic_selector_chooses_by_another_score() {
+    let s = Scratch::new();
+    let out = s.ok("select builtin:iris --set scoring=log-loss").out;
+    assert!(out.contains("Log loss on samples that took no part"), "{out}");
+    for (scoring, expected) in [
+        ("mae", "balanced-error, balanced-accuracy, error, auc or log-loss for classes, got mae"),
+        ("f1", "'scoring' must be"),
+    ] {
+        let error = s.error(&format!("select builtin:iris --set scoring={scoring}"));
+        assert!(error.contains(expected), "{error}");
+    }
+}
