@@ -32,7 +32,10 @@ GROUPS = {
     "Kernel-space selection": ["TAKES", "KernelSpaceSelector"],
     "Kernel learners": ["KernelDesign", "XingMetric", "triplets_from_labels", "triplet_accuracy"],
     "Classifiers": ["KNNC", "SVC", "SVCCV", "LinearSVC"],
-    "Comparison, dependence and kernel functions": ["compare", "CompareResult", "hsic", "HSICResult", "gram"],
+    "Comparison, dependence and kernel functions": [
+        *("compare", "CompareResult", "rank_methods", "MethodRanks"),
+        *("hsic", "HSICResult", "gram"),
+    ],
     "Plots": [name for name in kernsift.__all__ if name.startswith("plot_")],
     "Data and models": ["load_dataset", "list_datasets", "make_synthetic", "load_model", "SavedModel"],
 }

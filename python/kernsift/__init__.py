@@ -18,6 +18,7 @@
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.evaluate` | comparison of methods by cross-validation |
+| :mod:`kernsift.ranks` | mean ranks of methods over several tables |
 | :mod:`kernsift.plots` | plots of fitted estimators |
 | :mod:`kernsift.functions` | Gram matrices, gamma, triplets |
 | :mod:`kernsift.datasets` | built-in and synthetic data sets |
@@ -65,6 +66,7 @@ from kernsift.plots import (
     plot_residuals,
     plot_scores,
 )
+from kernsift.ranks import MethodRanks, rank_methods
 from kernsift.screening import Interactions, InteractionScreen, interactions
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, NCASelector, ReliefF
 from kernsift.significance import FeaturePValues, SelectSignificant, feature_pvalues
@@ -112,6 +114,7 @@ __all__ = [
     "Linear",
     "LinearSVC",
     "Mahalanobis",
+    "MethodRanks",
     "MutualInformation",
     "NCASelector",
     "OnColumns",
@@ -145,6 +148,7 @@ __all__ = [
     "plot_redundancy",
     "plot_residuals",
     "plot_scores",
+    "rank_methods",
     "triplet_accuracy",
     "triplets_from_labels",
 ]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 
@@ -157,39 +159,49 @@ class Rows(NamedTuple):
 Selected = tuple[str, tuple[FloatArray, FloatArray, list[str]] | None]
 
 
-def evaluate(work: Work, rows: Rows, selections: list[Selected], cost: str) -> tuple[list[str], str]:
-    """Evaluates the selections of a task. Returns the records and the cost as JSON."""
+def evaluate(
+    work: Work, task: int, rows: Rows, selections: list[Selected], cost: str
+) -> tuple[int, list[str], str]:
+    """Evaluates the selections of a task. Returns it, and the records and the cost as JSON."""
     start = time.perf_counter()
     records = [_record(work, rows, json.loads(record), parts) for record, parts in selections]
     spent = json.loads(cost) | {"evaluate_seconds": time.perf_counter() - start}
-    return [json.dumps(record) for record in records], json.dumps(spent)
+    return task, [json.dumps(record) for record in records], json.dumps(spent)
 
 
 def _record(work: Work, rows: Rows, record: dict[str, Any], parts: Any) -> dict[str, Any]:
     if parts is None:
         return record
-    train, test, columns = parts
-    y_train, y_test = work.y[rows.train], work.y[rows.test]
-    model = clone(work.evaluator)
-    selector = work.methods.get(rows.label)
+    y_test = work.y[rows.test]
     try:
-        if selector is not None:
-            selector = clone(selector).set_params(**{count_parameter(selector): record["k"]})
-            if hasattr(selector, "transform"):
-                selector.fit(train, y_train)
-                record |= _names(selector, columns)
-                train, test = selector.transform(train), selector.transform(test)
-            else:
-                model = selector
-        model.fit(train, y_train)
+        model, test, names = _fitted(work, rows, record["k"], parts)
         scores = _scores(work, model, test, y_test)
         found = {name: float(scorer(model, test, y_test)) for name, scorer in work.scorers.items()}
     except Exception as error:
-        record = {key: record[key] for key in ("method", "repeat", "fold", "k")}
+        record = {
+            key: record[key] for key in ("method", "repeat", "fold", "k", "train_rows") if key in record
+        }
         return record | {"failed": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
     # JSON has no NaN; a missing score is shown as such.
     finite = {name: value for name, value in found.items() if np.isfinite(value)}
-    return record | scores | ({"scorers": finite} if finite else {})
+    return record | names | scores | ({"scorers": finite} if finite else {})
+
+
+def _fitted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[Any, FloatArray, dict[str, list[str]]]:
+    """A fitted model, its test samples, and the names of the features of a selector of another package."""
+    train, test, columns = parts
+    y_train = work.y[rows.train]
+    model, names = clone(work.evaluator), {}
+    selector = work.methods.get(rows.label)
+    if selector is not None:
+        selector = clone(selector).set_params(**{count_parameter(selector): k})
+        if hasattr(selector, "transform"):
+            selector.fit(train, y_train)
+            names = _names(selector, columns)
+            train, test = selector.transform(train), selector.transform(test)
+        else:
+            model = selector
+    return model.fit(train, y_train), test, names
 
 
 def _names(selector: Any, columns: list[str]) -> dict[str, list[str]]:
@@ -212,21 +224,23 @@ def _scores(work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any]) -> dict[
             _native.regression_scores(y.astype(float).tolist(), predicted.astype(float).tolist())
         )
         return scores
-    codes = {label: code for code, label in enumerate(work.classes.tolist())}
-
-    def coded(labels: Any) -> list[int]:
-        return [codes[label] for label in labels.tolist()]
-
+    is_binary = len(work.classes) == 2
     probabilities = _class_columns(work, model, "predict_proba", 0.0)
     decisions = _class_columns(work, model, "decision_function", -np.inf)
-    is_binary = len(codes) == 2
     order = (decisions, probabilities) if is_binary else (probabilities, decisions)
     ranked = next((of(X) for of in order if of is not None), np.zeros((len(X), 0)))
     text = _native.classification_scores(
-        coded(y), coded(predicted), ranked, None if probabilities is None else probabilities(X)
+        _coded(work, y), _coded(work, predicted), ranked, None if probabilities is None else probabilities(X)
     )
     scores = json.loads(text)
     return scores
+
+
+def _coded(work: Work, labels: npt.NDArray[Any]) -> list[int]:
+    """The codes of class labels."""
+    classes = [] if work.classes is None else work.classes.tolist()
+    codes = {label: code for code, label in enumerate(classes)}
+    return [codes[label] for label in labels.tolist()]
 
 
 def _class_columns(
@@ -251,18 +265,103 @@ def _class_columns(
     return columns
 
 
-def run(comparison: _native.Comparison, work: Work, how: Settings, n_jobs: int | None) -> tuple[str, str]:
-    """Evaluates everything that is missing. Returns the results log and the costs."""
+#: The first split of a method may take this part of the time budget.
+FIRST_SPLIT = 0.25
+
+
+def run(
+    comparison: _native.Comparison, work: Work, how: Settings, n_jobs: int | None, budget: float | None
+) -> tuple[str, str, dict[str, int]]:
+    """Evaluates everything that is missing.
+
+    Returns the results log, the costs, and the number of splits of each method that a time budget leaves out.
+    """
+    labels = [comparison.task(task)[0] for task in range(comparison.n_tasks)]
+    tasks, left_out = list(range(len(labels))), Counter[str]()
+    if budget is not None:
+        # The first split of each method tells how long the others take.
+        first = [task for task in tasks if labels.index(labels[task]) == task]
+        end = time.perf_counter() + budget
+        seconds = _add_all(comparison, work, (how, n_jobs), first, (end, FIRST_SPLIT * budget))
+        rest = Counter(labels[task] for task in tasks if task not in first)
+        room = (end - time.perf_counter()) * effective_n_jobs(n_jobs)
+        costs = {
+            label: rest[label] * seconds[task]
+            for task in first
+            if task in seconds
+            for label in [labels[task]]
+        }
+        kept: set[str] = set()
+        for label in sorted(costs, key=lambda label: costs[label]):
+            room -= costs[label]
+            kept |= {label} if room >= 0 or not rest[label] else set()
+        tasks = [task for task in tasks if task not in first and labels[task] in kept]
+        done = _add_all(comparison, work, (how, n_jobs), tasks, (end, None))
+        evaluated = {*seconds, *done}
+        left_out = Counter(label for task, label in enumerate(labels) if task not in evaluated)
+    else:
+        _add_all(comparison, work, (how, n_jobs), tasks, (None, None))
+    return *comparison.finish(), dict(left_out)
+
+
+def _add_all(
+    comparison: _native.Comparison,
+    work: Work,
+    run_by: tuple[Settings, int | None],
+    tasks: list[int],
+    limits: tuple[float | None, float | None],
+) -> dict[int, float]:
+    """Evaluates tasks, and returns the seconds of those that ended in time.
+
+    `limits` are the time at which no further task is begun, and the longest selection of a task.
+    """
+    (how, n_jobs), (end, longest) = run_by, limits
+
+    def jobs() -> Iterator[Any]:
+        for task in tasks:
+            room = None if end is None else end - time.perf_counter()
+            if room is not None and room <= 0:
+                return
+            limit = room if longest is None or room is None else min(room, longest)
+            selected = comparison.select(task, limit, how)
+            if selected is not None:
+                yield delayed(evaluate)(work, task, Rows(*comparison.task(task)), *selected)
+
+    seconds = {}
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", verbose=max(how.verbose - 1, 0))
+    for task, records, cost in parallel(jobs()):
+        comparison.add(records, cost)
+        spent = json.loads(cost)
+        seconds[task] = spent["select_seconds"] + spent["evaluate_seconds"]
+    return seconds
+
+
+def predict(
+    comparison: _native.Comparison, work: Work, how: Settings, n_jobs: int | None, chosen: Any
+) -> str:
+    """Predictions of all splits with the method, features and training samples of a choice, as JSON."""
+    label, k, train_rows = chosen
+    comparison.begin_predictions(label, k, train_rows)
 
     def tasks() -> Iterator[Any]:
         for task in range(comparison.n_tasks):
-            selections, cost = comparison.select(task, how)
-            yield delayed(evaluate)(work, Rows(*comparison.task(task)), selections, cost)
+            selected = comparison.select(task, None, how)
+            assert selected is not None
+            ((_, parts),) = selected[0]
+            yield delayed(_predicted)(work, Rows(*comparison.task(task)), k, parts)
 
-    done = Parallel(n_jobs=n_jobs, return_as="generator_unordered", verbose=max(how.verbose - 1, 0))(tasks())
-    for records, cost in done:
-        comparison.add(records, cost)
-    return comparison.finish()
+    truth, predicted, probabilities = zip(*Parallel(n_jobs=n_jobs)(tasks()), strict=True)
+    stacked = None if any(p is None for p in probabilities) else np.vstack(probabilities)
+    classes = [] if work.classes is None else [str(label) for label in work.classes.tolist()]
+    return _native.predictions((label, k), classes, [*chain(*truth)], [*chain(*predicted)], stacked)
+
+
+def _predicted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[list[int], list[int], Any]:
+    model, test, _ = _fitted(work, rows, k, parts)
+    probabilities = _class_columns(work, model, "predict_proba", 0.0)
+    predicted = np.asarray(model.predict(test)).ravel()
+    columns = None if probabilities is None else probabilities(test)
+    return _coded(work, work.y[rows.test]), _coded(work, predicted), columns
 
 
 def with_seeds(estimator: Any, seed: int) -> Any:

@@ -62,7 +62,8 @@ class ReportMixin:
         cv : int or None, default=5
             Number of folds in which a selection is repeated, for several numbers of features, and evaluated
             on the held-out samples. None skips cross-validation. At most 2000 samples, drawn at random, are
-            used.
+            used. Groups given to `fit` are kept together; a splitter given as `cv` of the estimator makes the
+            splits.
         name : str, default="X"
             Name of the data in the report.
 
@@ -169,10 +170,16 @@ class ReportParts:
         defaults = type(estimator)().get_params(deep=False)
         unset = [name for name in SIZE_PARAMETERS if name in defaults and defaults[name] is None]
         estimator.set_params(**dict.fromkeys(unset))
-        x, y = self.x, self.y
+        # A splitter makes the outer splits, and the selector has folds that respect the groups.
+        cv = self.cv
+        if not isinstance(getattr(estimator, "cv", 0), Integral):
+            cv = estimator.cv
+            estimator.set_params(cv=CV)
+        x, y, groups = self.x, self.y, getattr(self.estimator, "_groups", None)
         if x.shape[0] > MAX_SAMPLES:
             chosen = np.sort(np.random.RandomState(self.seed % 2**32).permutation(x.shape[0])[:MAX_SAMPLES])
             x, y = x[chosen], y[chosen]
+            groups = None if groups is None else groups[chosen]
         counts = _native.counts_around(kept, most)
         try:
             found = compare(
@@ -180,7 +187,8 @@ class ReportParts:
                 y,
                 {type(estimator).__name__: estimator},
                 counts,
-                self.cv,
+                cv,
+                groups=groups,
                 target_type=getattr(estimator, "target_type", "auto"),
                 standardize=bool(estimator.standardize),
                 missing=self.estimator._column_options.get("missing", "auto"),

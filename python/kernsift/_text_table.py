@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from kernsift._html import escaped, table
@@ -9,6 +10,17 @@ from kernsift._selected import shortened
 
 #: Rows that are printed.
 SHOWN = 20
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table: the first column to the left, numbers to the right."""
+    widths = [max(len(row[j]) for row in [heads, *rows]) for j in range(len(heads))]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+        ).rstrip()
+        for row in [heads, *rows]
+    ]
 
 
 class TextTableMixin:

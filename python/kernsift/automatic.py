@@ -84,8 +84,9 @@ class AutoSelector(BaseTargetSelector):
         "error_": (
             "Bunch or None",
             "Error on samples that took no part: `error`, `standard_error`, `baseline` (without features), "
-            "`nested`. It is the balanced error rate, or 1 - R^2 for a continuous target. None without "
-            "cross-validation.",
+            "`nested`. It is the balanced error rate, or 1 - R^2 for a continuous target; with `scoring` the "
+            "error rate, 1 - AUC, the log loss, or the mean absolute error divided by that of the mean. None "
+            "without cross-validation.",
         ),
         "error_curve_": (
             "Bunch",
@@ -131,6 +132,7 @@ class AutoSelector(BaseTargetSelector):
         *,
         cv: Any = 5,
         time_budget: float | None = None,
+        scoring: str | None = None,
         target_type: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -139,6 +141,7 @@ class AutoSelector(BaseTargetSelector):
         self.n_features_to_select = n_features_to_select
         self.cv = cv
         self.time_budget = time_budget
+        self.scoring = scoring
         self.target_type = target_type
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -165,6 +168,8 @@ class AutoSelector(BaseTargetSelector):
 
     def _split_rule(self, X: Any, y: Any, groups: Any) -> Rule | None:
         groups = read_groups(groups, X.shape[0])
+        # For the cross-validation of reports.
+        self._groups = groups
         splits = read_splits(self.cv, np.zeros((X.shape[0], 1)), y, groups)
         return groups if splits is None else splits
 
@@ -172,7 +177,8 @@ class AutoSelector(BaseTargetSelector):
         if isinstance(self.cv, Integral):
             return super()._own_parameters()
         # Splits are given apart from the parameters.
-        return {"cv": 5, "time_budget": None if self.time_budget is None else float(self.time_budget)}
+        budget = None if self.time_budget is None else float(self.time_budget)
+        return {"cv": 5, "time_budget": budget, "scoring": self.scoring}
 
     def _candidate_form(self) -> dict[str, Any]:
         if not isinstance(self.cv, Integral):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from kernsift import _native
@@ -25,6 +26,7 @@ from kernsift._external import (
     external,
     is_estimator,
     labels_of,
+    predict,
     read_scoring,
     with_seeds,
 )
@@ -51,6 +53,7 @@ from kernsift._sklearn import (
     validate_params,
 )
 from kernsift._splits import read_groups, read_splits, read_splits_of_rows, take_groups
+from kernsift._warnings import warn
 
 __all__ = ["CompareResult", "compare"]
 
@@ -67,11 +70,13 @@ __all__ = ["CompareResult", "compare"]
         "scoring": [str, callable, list, tuple, set, dict, None],
         "groups": ["array-like", str, None],
         "stratify": ["boolean"],
+        "train_sizes": ["array-like", None],
         "target_type": SHARED_CONSTRAINTS["target_type"],
         "standardize": ["boolean"],
         "missing": [StrOptions({"auto", "error", "mean", "median"})],
         **COLUMN_CONSTRAINTS,
         "baseline": ["boolean"],
+        "predictions": ["boolean"],
         "name": [str],
         "record": [str, os.PathLike, None],
         "time_budget": [Interval(Real, 0, None, closed="neither"), None],
@@ -92,6 +97,7 @@ def compare(
     scoring: Any = None,
     groups: Any = None,
     stratify: bool = True,
+    train_sizes: Any = None,
     target_type: str = "auto",
     standardize: bool = True,
     missing: str = "auto",
@@ -100,6 +106,7 @@ def compare(
     id: Columns = (),
     types: Mapping[str, str] | None = None,
     baseline: bool = True,
+    predictions: bool = False,
     name: str = "X",
     record: str | os.PathLike[str] | None = None,
     time_budget: float | None = None,
@@ -155,6 +162,12 @@ def compare(
         frame `X`, which is then not a feature.
     stratify : bool, default=True
         Whether folds have the class proportions of the data, as far as groups permit, if `cv` is an int.
+    train_sizes : list of int or None, default=None
+        Numbers of training samples, for a learning curve: every split is evaluated after training on so many
+        of its training samples. Smaller sets are random parts of larger ones, with the class proportions of
+        the split if `stratify`; with groups they have the first groups that have at most so many samples
+        together, and with ``cv=TimeSeriesSplit()`` the last samples before the test samples. None uses all
+        training samples.
     {target_type}
     standardize : bool, default=True
         Whether to scale features to variance 1, fitted to the training samples of each split.
@@ -168,6 +181,11 @@ def compare(
     {types}
     baseline : bool, default=True
         Whether to evaluate all features together as well.
+    predictions : bool, default=False
+        Whether to predict the test samples of all splits again, with the method and number of features of the
+        one-standard-error rule, for `result.predictions`, ``plot_confusion()`` and ``plot_calibration()``.
+        Records hold scores only. Recorded features are not selected again; the evaluator is fitted once more
+        in each split.
     name : str, default="X"
         Name of the data in the results log and the report.
     record : path or None, default=None
@@ -175,7 +193,8 @@ def compare(
         numbers of features may be added. A log of other data, splits or settings is an error.
     time_budget : float or None, default=None
         Seconds after which no further split is begun. Methods that would take longer are left out, with a
-        warning; the choice depends on the computer. Not for a scikit-learn estimator as `evaluator`.
+        warning; the choice depends on the computer. The first split of each method is timed; its selection
+        may take a quarter of the budget. A scikit-learn estimator that is being fitted is not interrupted.
     {random_state}
         With an existing `record`, None is its seed.
     {n_jobs}
@@ -213,9 +232,10 @@ def compare(
     is_external = is_estimator(evaluator)
     scores = _scoring(scoring, evaluator if is_external else None, not isinstance(target, tuple))
     counts = _counts(n_features, x.shape[1])
-    if is_external and time_budget is not None:
-        raise ValueError("time_budget needs an evaluator of kernsift; leave it out.")
-    if not isinstance(cv, Integral) and (repeats != 1 or not stratify):
+    sizes = _train_sizes(train_sizes)
+    if predictions and not isinstance(target, tuple):
+        raise ValueError("predictions=True needs class labels, but the target is continuous.")
+    if not isinstance(cv, Integral) and (repeats != 1 or not (stratify or sizes)):
         given = "stratify=False" if repeats == 1 else f"repeats={repeats}"
         raise ValueError(f"{given} needs an int as cv; for other splits use a splitter that has it.")
     if isinstance(y, str):
@@ -239,29 +259,43 @@ def compare(
         "standardize": bool(standardize),
         "fill": None if missing == "error" else missing,
         "baseline": bool(baseline),
+        "train_sizes": sizes,
+        "latest": isinstance(cv, TimeSeriesSplit),
+        "predictions": bool(predictions),
         "name": name,
         "time_budget": None if time_budget is None else float(time_budget),
     }
-    parts = (to_json(plan), native_rows(x), names, target, splits, groups)
     path = None if record is None else os.fspath(record)
+    request = (to_json(plan), native_rows(x), names, target, splits, groups, path)
     if is_external:
         y_values, classes = labels_of(y, target)
         own = {label: with_seeds(method, run.seed) for label, method in _external_methods(methods).items()}
         work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes)
-        comparison = _native.Comparison(*parts, path, run)
+        comparison = _native.Comparison(request, run)
         labels = comparison.labels
-        text, costs = evaluate_all(comparison, work, run, n_jobs)
+        text, costs, left_out = evaluate_all(comparison, work, run, n_jobs, time_budget)
+        found = None
+        for label, n_splits in left_out.items():
+            warn(f"{label} is left out of {n_splits} splits, which do not fit into the time budget")
     else:
-        text, costs, labels = _native.compare(*parts, path, run)
+        text, costs, labels, found = _native.compare(request, run)
     code = _as_code(
         repr(y) if isinstance(y, str) else "y",
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
-        | {"scoring": scoring, "groups": groups_given, "stratify": stratify, "target_type": target_type}
+        | {"scoring": scoring, "groups": groups_given, "stratify": stratify}
+        | {"train_sizes": train_sizes, "target_type": target_type}
         | {"standardize": standardize, "missing": missing}
         | chosen
-        | {"baseline": baseline, "name": name, "random_state": run.seed},
+        | {"baseline": baseline, "predictions": predictions, "name": name, "random_state": run.seed},
     )
-    return CompareResult(text, costs, labels, counts, scores.first, code)
+    result = CompareResult(text, costs, labels, counts, scores.first, code, sizes)
+    chosen = result.summary["simplest"]
+    if is_external and predictions and chosen is not None:
+        rows = sizes[-1] if sizes else None
+        choice = (chosen["label"], chosen["n_features"], rows)
+        found = predict(comparison, work, run, n_jobs, choice)
+    result._predictions = found
+    return result
 
 
 class _Name(str):
@@ -338,6 +372,15 @@ def _counts(n_features: Any, n_columns: int) -> list[int]:
     if not given or not all(isinstance(k, Integral) and int(k) >= 1 for k in given):
         raise ValueError(f"n_features must be one or more integers from 1, got {n_features!r}.")
     return sorted({int(k) for k in given})
+
+
+def _train_sizes(train_sizes: Any) -> list[int]:
+    if train_sizes is None:
+        return []
+    given = list(train_sizes)
+    if not given or not all(isinstance(n, Integral) and int(n) >= 1 for n in given):
+        raise ValueError(f"train_sizes must be one or more integers from 1, got {train_sizes!r}.")
+    return sorted({int(n) for n in given})
 
 
 def _labeled(methods: Any) -> list[tuple[str | None, Any]]:

@@ -6,18 +6,20 @@ use crate::convert::{
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
+use kernsift::Context;
 use kernsift::data::write::write_atomic;
 use kernsift::data::{Dataset, ImputeStrategy, Rows, Splits};
+use kernsift::evaluate::json_lines::json;
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, EvaluatorChoice, External, ExternalComparison, FoldSelection, Metric,
-    ResultsLog, Scores, SplitChoice, Summary, scores,
+    ResultsLog, SplitChoice, Summary, scores,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A comparison in the JSON of the Python package.
 #[derive(Deserialize)]
@@ -37,6 +39,12 @@ struct Plan {
     /// Imputation; with null, missing values are an error.
     fill: Option<ImputeStrategy>,
     baseline: bool,
+    /// The numbers of training rows of a learning curve.
+    train_sizes: Vec<usize>,
+    /// Whether the splits are in the order of time.
+    latest: bool,
+    /// Whether to predict the test rows again with the choice of the one-standard-error rule.
+    predictions: bool,
     /// Name of the data.
     name: String,
     /// Seconds of the comparison.
@@ -57,25 +65,76 @@ enum RequestedMethod {
     Method(Candidate),
 }
 
-/// The parts of a comparison that both ways of evaluation have.
-type Parts = (Compare, Arc<Dataset>, String);
+/// A requested comparison: the plan as JSON, samples, names of the features, target, splits, groups and the record.
+#[derive(FromPyObject)]
+pub struct Request<'py>(
+    String,
+    RowsArgument<'py>,
+    Vec<String>,
+    TargetArgument<'py>,
+    Option<Vec<SplitArgument<'py>>>,
+    Option<RuleArgument<'py>>,
+    Option<PathBuf>,
+);
 
-impl Plan {
-    /// The comparison, its data and their name.
-    fn parts(
-        self,
-        x: RowsArgument<'_>,
-        names: Vec<String>,
-        y: &TargetArgument<'_>,
-        splits: Option<Vec<SplitArgument<'_>>>,
-        groups: Option<RuleArgument<'_>>,
-    ) -> PyResult<Parts> {
+/// A comparison that is ready to begin.
+struct Parts {
+    compare: Compare,
+    data: Arc<Dataset>,
+    name: String,
+    budget: Option<Duration>,
+    /// The score by which predictions are chosen, if they are requested.
+    predictions: Option<Metric>,
+    record: Option<PathBuf>,
+}
+
+impl Parts {
+    /// The predictions of the chosen method and number of features as JSON, if requested.
+    fn predictions(&self, log: &ResultsLog, ctx: &Context) -> kernsift::Result<Option<String>> {
+        let Self { compare, data, predictions: Some(measure), .. } = self else { return Ok(None) };
+        let Compare { counts, train_sizes, .. } = compare;
+        let summary = Summary::learning_curve(log, &self.labels(), counts, measure, train_sizes).pop();
+        let Some((chosen, rows)) = summary.as_ref().and_then(|s| Some((s.simplest.as_ref()?, s.train_rows)))
+        else {
+            return Ok(None);
+        };
+        Ok(Some(json(&compare.predictions(data, log, (chosen, rows), ctx)?)))
+    }
+
+    fn labels(&self) -> Vec<String> {
+        self.compare.candidates.iter().map(|c| c.label.clone()).collect()
+    }
+
+    fn open(&self) -> kernsift::Result<ResultsLog> {
+        self.record.as_ref().map_or_else(|| Ok(ResultsLog::in_memory()), |path| ResultsLog::open(path))
+    }
+}
+
+impl Request<'_> {
+    fn parts(self) -> PyResult<Parts> {
+        let Self(plan, x, names, y, splits, groups, record) = self;
+        let plan: Plan = from_json("compare", &plan)?;
         let data = x.to_data(Some(names), y.to_target()?)?;
-        if self.fill.is_none() {
+        if plan.fill.is_none() {
             data.need_complete("compare").map_err(to_python)?;
         }
         drop(x);
         let data = with_rule(data, groups)?;
+        let splits = match splits {
+            None => SplitChoice::Generated(plan.splits),
+            Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
+        };
+        // Seconds beyond the range of durations are no limit.
+        let budget = plan.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let name = plan.name.clone();
+        let predictions = plan.predictions.then(|| Metric::by_name(&plan.scoring));
+        Ok(Parts { compare: plan.compare(&data, splits)?, data, name, budget, predictions, record })
+    }
+}
+
+impl Plan {
+    /// The comparison.
+    fn compare(self, data: &Dataset, splits: SplitChoice) -> PyResult<Compare> {
         let evaluator = match (self.external, self.evaluator) {
             (Some(external), _) => EvaluatorChoice::External(external),
             (None, Some(text)) => Evaluator::parse(&text).map_err(to_python)?.into(),
@@ -85,62 +144,46 @@ impl Plan {
             (&evaluator, Metric::by_name(&self.scoring))
         {
             evaluator
-                .check(&data)
+                .check(data)
                 .and_then(|()| measure.check(data.target(), evaluator))
                 .map_err(to_python)?;
         }
-        let compare = Compare {
-            candidates: candidates(self.methods, &data).map_err(to_python)?,
+        Ok(Compare {
+            candidates: candidates(self.methods, data).map_err(to_python)?,
             counts: self.counts,
-            splits: match splits {
-                None => SplitChoice::Generated(self.splits),
-                Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
-            },
+            splits,
             stratify: self.stratify,
             evaluator,
             scale: self.standardize,
             impute: self.fill.unwrap_or_default(),
             baseline: self.baseline,
-        };
-        Ok((compare, data, self.name))
+            train_sizes: self.train_sizes,
+            latest: self.latest,
+        })
     }
 }
 
-fn open(record: Option<PathBuf>) -> kernsift::Result<ResultsLog> {
-    record.map_or_else(|| Ok(ResultsLog::in_memory()), |path| ResultsLog::open(&path))
-}
+/// The results log, the costs, the labels of the methods in the given order, and predictions if they were requested.
+type Compared = (String, String, Vec<String>, Option<String>);
 
-/// Runs or resumes a comparison. Returns the results log, the costs, and the labels of the methods in the given order.
+/// Runs or resumes a comparison.
 #[pyfunction]
-#[pyo3(signature = (plan, x, names, y, splits, groups, record, settings))]
-#[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
-pub fn compare<'py>(
-    py: Python<'py>,
-    plan: &str,
-    x: RowsArgument<'py>,
-    names: Vec<String>,
-    y: TargetArgument<'py>,
-    splits: Option<Vec<SplitArgument<'py>>>,
-    groups: Option<RuleArgument<'py>>,
-    record: Option<PathBuf>,
-    settings: Settings,
-) -> PyResult<(String, String, Vec<String>)> {
-    let plan: Plan = from_json("compare", plan)?;
-    // Seconds beyond the range of durations are no limit.
-    let budget = plan.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let (compare, data, name) = plan.parts(x, names, &y, splits, groups)?;
-    let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
-    let (text, costs) = run(py, settings, move |ctx| {
-        let mut log = open(record)?;
-        for method in compare.run_within(budget, &data, &name, &mut log, ctx)? {
+pub fn compare(py: Python<'_>, request: Request<'_>, settings: Settings) -> PyResult<Compared> {
+    let parts = request.parts()?;
+    let labels = parts.labels();
+    let (text, costs, predictions) = run(py, settings, move |ctx| {
+        parts.compare.check(&parts.data, ctx)?;
+        let mut log = parts.open()?;
+        let Parts { compare, data, name, budget, .. } = &parts;
+        for method in compare.run_within(*budget, data, name, &mut log, ctx)? {
             ctx.warn(format!(
                 "{} is left out of {} splits, which do not fit into the time budget",
                 method.label, method.splits
             ));
         }
-        Ok((log.text(), log.cost_text()))
+        Ok((log.text(), log.cost_text(), parts.predictions(&log, ctx)?))
     })?;
-    Ok((text, costs, labels))
+    Ok((text, costs, labels, predictions))
 }
 
 /// A comparison whose selections the Python package evaluates.
@@ -162,25 +205,13 @@ type TaskOf<'py> = (String, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>
 impl Comparison {
     /// Checks everything and makes the splits.
     #[new]
-    #[pyo3(signature = (plan, x, names, y, splits, groups, record, settings))]
-    #[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
-    fn new<'py>(
-        py: Python<'py>,
-        plan: &str,
-        x: RowsArgument<'py>,
-        names: Vec<String>,
-        y: TargetArgument<'py>,
-        splits: Option<Vec<SplitArgument<'py>>>,
-        groups: Option<RuleArgument<'py>>,
-        record: Option<PathBuf>,
-        settings: Settings,
-    ) -> PyResult<Self> {
-        let plan: Plan = from_json("compare", plan)?;
-        let (compare, data, name) = plan.parts(x, names, &y, splits, groups)?;
-        let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
+    fn new(py: Python<'_>, request: Request<'_>, settings: Settings) -> PyResult<Self> {
+        let parts = request.parts()?;
+        let labels = parts.labels();
         let begun = run(py, settings, move |ctx| {
-            compare.check(&data)?;
-            ExternalComparison::begin(&compare, data, &name, open(record)?, ctx)
+            parts.compare.check(&parts.data, ctx)?;
+            let log = parts.open()?;
+            ExternalComparison::begin(&parts.compare, parts.data, &parts.name, log, ctx)
         })?;
         Ok(Self { shared: Arc::new(Mutex::new(begun)), labels })
     }
@@ -207,21 +238,28 @@ impl Comparison {
         (label, train.into_pyarray(py), test.into_pyarray(py))
     }
 
-    /// The selections of a task, and its cost as JSON.
+    /// The selections of a task, and its cost as JSON; None if the selection takes longer than these seconds.
+    #[pyo3(signature = (task, seconds, settings))]
     fn select<'py>(
         &self,
         py: Python<'py>,
         task: usize,
+        seconds: Option<f64>,
         settings: Settings,
-    ) -> PyResult<(Selections<'py>, String)> {
+    ) -> PyResult<Option<(Selections<'py>, String)>> {
         let shared = self.shared.clone();
-        let (selections, cost) = run(py, settings, move |ctx| lock(&shared).select(task, ctx))?;
+        // Seconds beyond the range of times are no limit.
+        let end = seconds.and_then(|seconds| {
+            Instant::now().checked_add(Duration::try_from_secs_f64(seconds.max(0.0)).ok()?)
+        });
+        let done = run(py, settings, move |ctx| lock(&shared).select(task, end, ctx))?;
+        let Some((selections, cost)) = done else { return Ok(None) };
         let selection = |FoldSelection { record, rows }| {
             let array = |rows: Rows| rows.into_dense().into_pyarray(py);
             let rows = rows.map(|(train, test, columns)| (array(train), array(test), columns));
             Ok((to_json(&record)?, rows))
         };
-        Ok((selections.into_iter().map(selection).collect::<PyResult<_>>()?, to_json(&cost)?))
+        Ok(Some((selections.into_iter().map(selection).collect::<PyResult<_>>()?, to_json(&cost)?)))
     }
 
     /// Adds the records of a task and its cost, as JSON.
@@ -229,6 +267,11 @@ impl Comparison {
         let records = records.iter().map(|record| from_json("record", record)).collect::<PyResult<_>>()?;
         let cost = from_json("cost", cost)?;
         py.detach(|| lock(&self.shared).add(records, cost)).map_err(to_python)
+    }
+
+    /// Replaces the tasks by those of a method with one number of features, whose predictions are computed again.
+    fn begin_predictions(&self, py: Python<'_>, label: &str, k: usize, train_rows: Option<usize>) {
+        py.detach(|| lock(&self.shared).begin_predictions(label, k, train_rows));
     }
 
     /// Writes the results log in its fixed order; returns it and the costs.
@@ -245,56 +288,6 @@ impl Comparison {
 /// Ignores poisoning, so that a panic of the work is reported.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The scores of predicted classes as JSON; `class_scores` has a column per class, or one for the second of two.
-#[pyfunction]
-pub fn classification_scores(
-    truth: Vec<usize>,
-    predicted: Vec<usize>,
-    class_scores: PyReadonlyArray2<'_, f64>,
-    probabilities: Option<PyReadonlyArray2<'_, f64>>,
-) -> PyResult<String> {
-    let scores = Scores::classification(&truth, &predicted, &class_scores.as_array().to_owned());
-    to_json(&match probabilities {
-        Some(probabilities) => scores.with_probabilities(&truth, &probabilities.as_array().to_owned()),
-        None => scores,
-    })
-}
-
-/// The scores of predicted numbers as JSON.
-#[pyfunction]
-pub fn regression_scores(truth: Vec<f64>, predicted: Vec<f64>) -> PyResult<String> {
-    to_json(&Scores::regression(&truth, &predicted))
-}
-
-/// The table of a results log, as JSON.
-#[pyfunction]
-pub fn summarize(
-    record: &str,
-    costs: &str,
-    labels: Vec<String>,
-    counts: Vec<usize>,
-    measure: &str,
-) -> PyResult<String> {
-    let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
-    to_json(&Summary::of(&log, &labels, &counts, Metric::by_name(measure)))
-}
-
-/// The report of a results log.
-#[pyfunction]
-pub fn compare_page(
-    record: &str,
-    costs: &str,
-    labels: Vec<String>,
-    counts: Vec<usize>,
-    measure: &str,
-    title: &str,
-    code: &str,
-) -> PyResult<String> {
-    let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
-    let summary = Summary::of(&log, &labels, &counts, Metric::by_name(measure));
-    Ok(kernsift_report::compare_page(&log, &summary, None, title, code))
 }
 
 /// Writes text to a file atomically.

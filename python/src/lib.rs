@@ -9,7 +9,7 @@
 //! | `frame` | data frames |
 //! | `error` | conversion of errors to exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `interactions`, `significance`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `results`, `kernel`, `dependence`, `interactions`, `significance`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
 
 #![forbid(unsafe_code)]
 
@@ -30,6 +30,7 @@ mod kernel;
 mod learn;
 mod model;
 mod report;
+mod results;
 mod run;
 mod select;
 mod significance;
@@ -60,10 +61,7 @@ mod _native {
     #[pymodule_export]
     use super::error::error_messages;
     #[pymodule_export]
-    use super::evaluate::{
-        Comparison, classification_scores, compare, compare_page, regression_scores, summarize,
-        triplet_accuracy, write_text,
-    };
+    use super::evaluate::{Comparison, compare, triplet_accuracy, write_text};
     #[pymodule_export]
     use super::frame::{FrameEncoder, Prepared, check_column_options, inspect, read_target};
     #[pymodule_export]
@@ -76,6 +74,11 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::report::{alignment, basis_page, counts_around, design_page, selection_page, space_page};
+    #[pymodule_export]
+    use super::results::{
+        classification_scores, compare_page, predictions, rank_methods, ranks_page, regression_scores,
+        summarize,
+    };
     #[pymodule_export]
     use super::run::take_peak;
     #[pymodule_export]

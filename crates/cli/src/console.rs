@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Time that a run has to stop by itself after a signal.
 const GRACE: Duration = Duration::from_millis(800);
 /// Time between two lines of progress in a pipe.
-const LINE_INTERVAL: Duration = Duration::from_secs(3);
+const LINE_INTERVAL: Duration = Duration::from_secs(2);
 /// Time between two checks for signals.
 const SIGNAL_POLL: Duration = Duration::from_millis(20);
 

@@ -2,6 +2,8 @@
 
 use crate::scratch::Scratch;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -352,4 +354,168 @@ fn a_continuous_target_of_a_test_file_is_read_as_in_training() {
     let r2 = record["summary"]["methods"][0]["cells"][0]["mean"].as_f64().unwrap();
     // Values a thousand times too small would give an R² far below this.
     assert!(r2 > -100.0, "{r2}");
+}
+
+#[test]
+fn several_tables_give_mean_ranks() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    let line = "compare wine.csv builtin:iris builtin:wdbc builtin:ionosphere -m fisher,relief,random -k 1,2 --evaluator knn --folds 3";
+    let run = s.ok(&format!("{line} --record r.jsonl --report r.html"));
+    assert!(run.out.starts_with("mean ranks of 3 methods over 4 tables, by error in %"), "{}", run.out);
+    assert!(run.out.contains("Friedman test: F") && run.out.contains("critical difference"), "{}", run.out);
+    assert!(run.err.contains("builtin:iris:\nplan: 3 methods"), "{}", run.err);
+    let page = s.text("r.html");
+    assert!(
+        page.contains("CD 1.66") && page.contains("Mean ranks") && page.contains("rank 3"),
+        "the diagram"
+    );
+    let files = s.files();
+    for name in ["wine", "iris", "wdbc", "ionosphere"] {
+        assert!(files.contains(&format!("r.{name}.jsonl")), "{files:?}");
+    }
+    let record: Value = serde_json::from_str(&s.ok(&format!("{line} --record r.jsonl --json")).out).unwrap();
+    assert_eq!(record["tables"].as_array().unwrap().len(), 4);
+    let methods = record["ranks"]["methods"].as_array().unwrap();
+    // Ranks of three methods sum to 6, and scores are means over the numbers of features.
+    let sum: f64 = methods.iter().map(|method| method["mean_rank"].as_f64().unwrap()).sum();
+    assert!((sum - 6.0).abs() < 1e-12 && methods[2]["label"] == "random", "{methods:?}");
+    let of_wine = record["tables"][0]["summary"]["methods"].as_array().unwrap();
+    let random = of_wine.iter().find(|method| method["label"] == "random").unwrap();
+    let mean = |at: usize| random["cells"][at]["mean"].as_f64().unwrap();
+    assert!((methods[2]["scores"][0].as_f64().unwrap() - (mean(0) + mean(1)) / 2.0).abs() < 1e-15);
+    let verbose = s.ok(&format!("{line} --record r.jsonl -v"));
+    assert!(
+        verbose.out.contains("builtin:iris: 150 rows") && verbose.err.contains("resumed from"),
+        "{}",
+        verbose.out
+    );
+
+    s.file("small.csv", "x,y\n1,a\n2,b\n3,a\n");
+    for (line, expected) in [
+        ("compare builtin:iris none.csv -m fisher,random", "none.csv: "),
+        ("compare builtin:iris builtin:iris -m fisher,random", "builtin:iris is given twice"),
+        ("compare builtin:iris builtin:boston -m random -k 1", "tables need targets of one kind"),
+        ("compare builtin:iris builtin:wine -m fisher", "ranks need at least two methods"),
+        ("compare builtin:iris builtin:wine -m fisher,random -k 5", "builtin:iris: -k must be from 1"),
+        (
+            "compare builtin:iris small.csv -m fisher,random -k 1 --evaluator knn",
+            "small.csv: --folds must be",
+        ),
+        ("compare builtin:wine wine.csv -m fisher,random -k 1 --record x.jsonl", "would share x.wine.jsonl"),
+        ("compare builtin:iris builtin:wine -m fisher,random --rows 20", "cannot be used with"),
+    ] {
+        let run = s.run(line);
+        assert!(run.code == 2 && run.err.contains(expected) && run.out.is_empty(), "{line}\n{}", run.err);
+    }
+}
+
+#[test]
+fn a_learning_curve_has_a_line_per_number_of_rows() {
+    let s = Scratch::new();
+    let line = "compare builtin:wine -m fisher,relief -k 2,4 --evaluator knn --folds 3";
+    let run = s.ok(&format!("{line} --rows 30,100 --record r.jsonl --report r.html"));
+    assert!(run.err.contains("3 splits x 2 numbers of training rows x 2 numbers"), "{}", run.err);
+    for start in ["features  rows", "fisher      30", "fisher     100", "relief      30"] {
+        assert!(run.out.lines().any(|line| line.trim_start().starts_with(start)), "{start}\n{}", run.out);
+    }
+    let page = s.text("r.html");
+    assert!(page.contains("Learning curve") && page.contains("Number of training rows"));
+    assert!(page.contains("chart-title-4") && page.contains("<dt>Training rows</dt><dd>100</dd>"));
+    let complete = s.text("r.jsonl");
+    assert!(lines(&complete).iter().filter(|line| line["train_rows"] == 30).count() == 3 * 5, "{complete}");
+    // Killed in between, and with another size first.
+    let kept: String = complete.lines().take(12).map(|line| format!("{line}\n")).collect();
+    s.file("r.jsonl", kept);
+    s.ok(&format!("{line} --rows 100 --record r.jsonl"));
+    let record: Value =
+        serde_json::from_str(&s.ok(&format!("{line} --rows 100,30 --record r.jsonl --json")).out).unwrap();
+    assert_eq!(s.text("r.jsonl"), complete);
+    assert_eq!(record["learning_curve"].as_array().unwrap().len(), 2);
+    let other = s.run(&format!("{line} --record r.jsonl"));
+    assert!(other.code == 2 && other.err.contains("other splits"), "{}", other.err);
+    s.file("p.csv", patients());
+    for (options, expected) in [
+        (
+            "builtin:wine --rows 200",
+            "--rows must be at most 142, the training rows of the smallest split, got 200",
+        ),
+        ("builtin:wine --rows 1", "--rows must be at least 2, two rows, got 1"),
+        ("p.csv --groups patient --rows 6", "--rows must be at least 8, the rows of the two first groups"),
+    ] {
+        let run = s.run(&format!("compare {options} -m fisher -k 1 --record new.jsonl"));
+        assert!(run.code == 2 && run.err.contains(expected), "{options}: {}", run.err);
+    }
+    assert!(!s.files().contains(&"new.jsonl".to_owned()));
+    // With times the last rows are used.
+    s.ok("compare p.csv --time day --exclude patient -m fisher -k 1 --evaluator knn --rows 20 --folds 2 --record t.jsonl");
+    let order = lines(&s.text("t.jsonl"))[0]["folds"][0]["order"].as_array().unwrap().clone();
+    let day = |row: &Value| 1 + row.as_u64().unwrap() % 28;
+    assert!(order.windows(2).all(|pair| day(&pair[0]) >= day(&pair[1])), "{order:?}");
+}
+
+#[test]
+fn predictions_show_confusion_and_calibration() {
+    let s = Scratch::new();
+    let line = "compare builtin:wine -m fisher,takes -k 2,4 --folds 3 --predictions";
+    let run = s.ok(&format!("{line} --evaluator knn --report r.html"));
+    assert!(run.out.contains("test rows by class and predicted class"), "{}", run.out);
+    assert!(
+        run.out.contains("calibration: Brier score") && run.out.contains("probability  frequency"),
+        "{}",
+        run.out
+    );
+    let page = s.text("r.html");
+    assert!(page.contains("Predictions of the test rows") && page.contains("Reliability curve"));
+    let record: Value = serde_json::from_str(&s.ok(&format!("{line} --evaluator knn --json")).out).unwrap();
+    let found = &record["predictions"];
+    let rows: u64 = found["confusion"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|n| n.as_u64().unwrap())
+        .sum();
+    assert_eq!((rows, &found["method"]), (178, &record["summary"]["simplest"]["label"]));
+    let bins = found["calibration"]["bins"].as_array().unwrap();
+    assert_eq!(bins.iter().map(|bin| bin["rows"].as_u64().unwrap()).sum::<u64>(), 178);
+    let svm = s.ok(&format!("{line} --evaluator linear-svm")).out;
+    assert!(svm.contains("no calibration: linear-svm gives no probabilities"), "{svm}");
+    let error = s.error("compare builtin:boston -m random -k 2 --predictions");
+    assert!(error.contains("--predictions needs classes"), "{error}");
+}
+
+#[test]
+fn a_long_run_has_a_plan_and_progress_in_a_pipe() {
+    let s = Scratch::new();
+    s.ok("data make xor --rows 400 --columns 1500 --out big.csv");
+    let line = "compare big.csv -m fisher,svm-rfe,nca -k 1..10 --repeats 20 -v";
+    let mut child = s.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut seen = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        seen += &(line.unwrap() + "\n");
+        if seen.contains("compare: ") && seen.contains(" minutes, most of them for ") {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let at = |text: &str| seen.find(text);
+    let (first, second, third) =
+        (at("plan: 3 methods x 100 splits"), at(" minutes, most of them"), at("compare: "));
+    assert!(first.is_some() && first < second && second < third, "{seen}");
+}
+
+#[test]
+fn the_automatic_selector_chooses_by_another_score() {
+    let s = Scratch::new();
+    let out = s.ok("select builtin:iris --set scoring=log-loss").out;
+    assert!(out.contains("Log loss on samples that took no part"), "{out}");
+    for (scoring, expected) in [
+        ("mae", "balanced-error, balanced-accuracy, error, auc or log-loss for classes, got mae"),
+        ("f1", "'scoring' must be"),
+    ] {
+        let error = s.error(&format!("select builtin:iris --set scoring={scoring}"));
+        assert!(error.contains(expected), "{error}");
+    }
 }

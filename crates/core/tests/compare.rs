@@ -23,6 +23,8 @@ fn compare(methods: &[&str], counts: &[usize], folds: usize) -> Compare {
         scale: true,
         impute: ImputeStrategy::Mean,
         baseline: true,
+        train_sizes: vec![],
+        latest: false,
     }
 }
 
@@ -179,7 +181,7 @@ fn an_external_evaluation_is_that_of_the_runner() {
     let mut comparison =
         ExternalComparison::begin(&external, wine.clone(), "test", ResultsLog::in_memory(), &ctx).unwrap();
     for task in 0..comparison.n_tasks() {
-        let (selections, cost) = comparison.select(task, &ctx).unwrap();
+        let (selections, cost) = comparison.select(task, None, &ctx).unwrap().unwrap();
         let (_, fold) = comparison.task(task);
         let records = selections.into_iter().map(|FoldSelection { record, rows }| match rows {
             None => record,
@@ -246,6 +248,78 @@ fn regression_is_evaluated_by_r_squared() {
         let summary = Summary::of(&log, methods, &[3], Measure::R2);
         let best = summary.methods.iter().map(|m| m.cells[0].unwrap().mean).fold(0.0, f64::max);
         assert!(best > 0.6 && summary.all_features.unwrap().mean > 0.6, "{evaluator}: {best}");
+    }
+}
+
+/// The rows of a learning curve: the recorded order gives the training rows, and sizes can be added.
+#[test]
+fn a_learning_curve_resumes_and_is_that_of_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let wine = built_in("wine");
+    let sizes = |sizes: &[usize]| Compare {
+        train_sizes: sizes.to_vec(),
+        ..compare(&["fisher", "random"], &[2, 4], 3)
+    };
+    let path = folder.path().join("r.jsonl");
+    for part in [&[60][..], &[30, 60], &[110, 30]] {
+        let mut log = ResultsLog::open(&path).unwrap();
+        sizes(part).run(&wine, "test", &mut log, &Context::default()).unwrap();
+    }
+    let log = run(&sizes(&[30, 60, 110]), &wine);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), log.text());
+    assert_eq!(log.results().count(), 3 * 3 * (2 * 2 + 1));
+
+    // By hand: given splits with these rows have the same scores.
+    let folds = log.run().unwrap().folds.iter().map(|split| {
+        let mut train = split.order.as_ref().unwrap()[..60].to_vec();
+        train.sort_unstable();
+        Fold { train, test: split.test.clone() }
+    });
+    let given = Compare { splits: SplitChoice::Given(folds.collect()), ..compare(&["fisher"], &[2, 4], 3) };
+    let by_hand = run(&given, &wine);
+    for record in log.results().filter(|r| r.train_rows == Some(60) && r.method == "fisher") {
+        let same =
+            by_hand.results().find(|r| (&r.method, r.fold, r.k) == (&record.method, record.fold, record.k));
+        let same = same.unwrap();
+        assert_eq!((same.scores, &same.features), (record.scores, &record.features));
+    }
+    let labels = ["fisher".to_owned(), "random".to_owned()];
+    let curve = Summary::learning_curve(&log, &labels, &[2, 4], &Measure::Error.into(), &[110, 30, 60]);
+    let error = |at: usize| curve[at].methods[0].cells[1].unwrap().mean;
+    assert_eq!(curve.iter().map(|s| s.train_rows).collect::<Vec<_>>(), [Some(30), Some(60), Some(110)]);
+    assert!(error(2) < error(0), "{} {}", error(2), error(0));
+    let text = |sizes: Compare| sizes.check(&wine, &Context::default()).unwrap_err().to_string();
+    assert!(
+        text(sizes(&[60, 119])).contains("at most 118, the training rows of the smallest split, got 119")
+    );
+    assert!(text(sizes(&[1, 60])).contains("at least 2, two rows, got 1"));
+}
+
+#[test]
+fn predictions_are_those_of_the_records() {
+    let wine = built_in("wine");
+    let labels = ["fisher", "relief", "takes"].map(str::to_owned);
+    for evaluator in ["knn", "svm"] {
+        let evaluator: EvaluatorChoice = Evaluator::by_name(evaluator).unwrap().into();
+        let compare =
+            Compare { evaluator: evaluator.clone(), ..compare(&["fisher", "relief", "takes"], &[1, 3], 3) };
+        let log = run(&compare, &wine);
+        for label in &labels {
+            let summary = Summary::of(&log, &[label.clone()], &[3], Measure::Error);
+            let simplest = summary.simplest.unwrap();
+            let found = compare.predictions(&wine, &log, (&simplest, None), &Context::default()).unwrap();
+            let tested: usize = found.confusion.iter().flatten().sum();
+            assert_eq!((tested, found.classes.len(), &found.method), (178, 3, label));
+            // Folds have 59 or 60 rows, so that the mean of their errors is not exactly that of all rows.
+            let errors: Vec<(f64, usize)> = log
+                .results()
+                .filter(|r| r.method == *label && r.k == 3)
+                .map(|r| (r.scores.error.unwrap(), log.run().unwrap().folds[r.fold].test.len()))
+                .collect();
+            let wrong: f64 = errors.iter().map(|(error, n)| error * *n as f64).sum();
+            assert!((found.error() - wrong / 178.0).abs() < 1e-12, "{label}");
+            assert_eq!(found.calibration.is_some(), evaluator.name() == "knn");
+        }
     }
 }
 

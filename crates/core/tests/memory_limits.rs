@@ -288,6 +288,8 @@ fn huge_parameters_are_rejected_or_stay_within_the_limit() {
                 scale: false,
                 impute: Default::default(),
                 baseline: false,
+                train_sizes: vec![],
+                latest: false,
             };
             check(&format!("{splits:?}"), &|ctx| {
                 compare.run(&data, "data", &mut ResultsLog::in_memory(), ctx)

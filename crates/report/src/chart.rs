@@ -45,9 +45,35 @@ fn drawn(summary: &Summary) -> impl Iterator<Item = (usize, &MethodSummary)> {
     summary.methods.iter().enumerate().filter(|(_, method)| method.cells.iter().any(Option::is_some))
 }
 
+/// What the x axis shows.
+#[derive(Clone, Copy)]
+pub enum By {
+    /// The number of features; in data with so many of them.
+    Features(usize),
+    /// The number of training rows, with so many features.
+    Rows(usize),
+}
+
+impl By {
+    /// The unit of the x axis.
+    fn what(self) -> &'static str {
+        if matches!(self, Self::Features(_)) { "feature" } else { "training row" }
+    }
+
+    /// What tells figures of one page apart.
+    fn id(self) -> String {
+        if let Self::Rows(k) = self { format!("-{k}") } else { String::new() }
+    }
+
+    /// Label of the line for all features.
+    fn all_label(self) -> String {
+        if let Self::Features(n) = self { format!("all {n} features") } else { String::new() }
+    }
+}
+
 struct Chart<'a> {
     summary: &'a Summary,
-    n_features: usize,
+    by: By,
     x_axis: CountAxis,
     y_axis: ScoreAxis,
     right: f64,
@@ -58,10 +84,10 @@ struct Chart<'a> {
     selected: Option<usize>,
 }
 
-/// Draws a summary of data with `n_features` features, and marks the selected number of features.
-pub fn chart(summary: &Summary, n_features: usize, selected: Option<usize>) -> Drawn {
+/// Draws a summary, and marks the selected number of features.
+pub fn chart(summary: &Summary, by: By, selected: Option<usize>) -> Drawn {
     let labels = drawn(summary).map(|(_, method)| method.label.chars().count());
-    let all = summary.all_features.map_or(0, |_| all_label(n_features).chars().count());
+    let all = summary.all_features.map_or(0, |_| by.all_label().chars().count());
     let longest = labels.chain([all]).max().unwrap_or(0).min(LABEL_LENGTH);
     let right = WIDTH - 44.0 - CHARACTER_WIDTH * longest as f64;
     let entries = drawn(summary).count() + 1;
@@ -83,7 +109,7 @@ pub fn chart(summary: &Summary, n_features: usize, selected: Option<usize>) -> D
     let max = if single { 60.0 } else { 7.0 };
     let offset = if error_bars || single { (0.6 * x_axis.min_distance() / lines).min(max) } else { 0.0 };
     let y_axis = ScoreAxis::new(&values, scale, bottom - 8.0, TOP + 8.0);
-    let chart = Chart { summary, n_features, x_axis, y_axis, right, bottom, offset, selected };
+    let chart = Chart { summary, by, x_axis, y_axis, right, bottom, offset, selected };
     let clipped = is_r2 && chart.y_axis.clipped;
     Drawn { svg: chart.draw(), clipped }
 }
@@ -92,11 +118,12 @@ impl Chart<'_> {
     fn draw(&self) -> String {
         let height = self.bottom + BELOW;
         let measure = escape(text::measure(&self.summary.measure));
+        let (id, what) = (self.by.id(), self.by.what());
         let mut svg = format!(
-            "<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-labelledby=\"chart-title chart-desc\">\n\
-             <title id=\"chart-title\">{measure} by number of features</title>\n\
-             <desc id=\"chart-desc\">{}</desc>\n\
-             <clipPath id=\"plot\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/></clipPath>\n",
+            "<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-labelledby=\"chart-title{id} chart-desc{id}\">\n\
+             <title id=\"chart-title{id}\">{measure} by number of {what}s</title>\n\
+             <desc id=\"chart-desc{id}\">{}</desc>\n\
+             <clipPath id=\"plot{id}\"><rect x=\"{LEFT}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/></clipPath>\n",
             self.describe(),
             self.right - LEFT,
             self.bottom - TOP,
@@ -171,10 +198,11 @@ impl Chart<'_> {
         let scale = if self.x_axis.logarithmic { " (logarithmic)" } else { "" };
         svg += &format!(
             "<path class=\"axis\" d=\"M{LEFT} {bottom:.1}H{right:.1}\"/>\n\
-             <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">Number of features{scale}</text>\n\
+             <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">Number of {}s{scale}</text>\n\
              <text class=\"name\" transform=\"translate(15 {middle:.1}) rotate(-90)\" text-anchor=\"middle\">{}{}</text>\n</g>\n",
             (LEFT + right) / 2.0,
             bottom + 44.0,
+            self.by.what(),
             escape(text::measure(&self.summary.measure)),
             text::in_unit(&self.summary.measure)
         );
@@ -188,12 +216,12 @@ impl Chart<'_> {
             "<g class=\"all\"><title>{}: {text}</title><path class=\"line\" d=\"M{LEFT} {y:.1}H{right:.1}\"/>\
              <path class=\"lead\" d=\"M{right:.1} {y:.1}L{:.1} {label:.1}\"/><path class=\"line\" d=\"M{:.1} {label:.1}h18\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>\n",
-            all_label(self.n_features),
+            self.by.all_label(),
             right + 10.0,
             right + 12.0,
             right + 36.0,
             label + 4.0,
-            all_label(self.n_features)
+            self.by.all_label()
         )
     }
 
@@ -227,18 +255,18 @@ impl Chart<'_> {
                     marker_class(index),
                     marker(index, x, y),
                     escape(&method.label),
-                    text::counted(k, "feature"),
+                    text::counted(k, self.by.what()),
                     text::mean_and_sd(cell, &self.summary.measure),
                     cell.p.map(|p| format!(", {}", escape(&text::p_value(p)))).unwrap_or_default()
                 );
             }
         }
         let (end_x, end_y) = self.end(method);
-        let right = self.right;
+        let (right, id) = (self.right, self.by.id());
         format!(
-            "<g class=\"method c{}\"><path class=\"sd{quiet}\" clip-path=\"url(#plot)\" d=\"{bars}\"/>\
-             <path class=\"line\" clip-path=\"url(#plot)\" stroke-dasharray=\"{}\" d=\"{line}\"/>\
-             <g clip-path=\"url(#plot)\">{marks}</g>\
+            "<g class=\"method c{}\"><path class=\"sd{quiet}\" clip-path=\"url(#plot{id})\" d=\"{bars}\"/>\
+             <path class=\"line\" clip-path=\"url(#plot{id})\" stroke-dasharray=\"{}\" d=\"{line}\"/>\
+             <g clip-path=\"url(#plot{id})\">{marks}</g>\
              <path class=\"lead\" d=\"M{:.1} {end_y:.1}L{:.1} {label:.1}\"/>\
              <path class=\"line\" stroke-dasharray=\"{}\" d=\"M{:.1} {label:.1}h18\"/><path class=\"{}\" d=\"{}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\"><title>{}</title>{}</text></g>\n",
@@ -256,11 +284,6 @@ impl Chart<'_> {
             shortened(&method.label, LABEL_LENGTH)
         )
     }
-}
-
-/// Label of the line for all features.
-fn all_label(n_features: usize) -> String {
-    format!("all {n_features} features")
 }
 
 /// The class of a marker: stroked or filled.

@@ -1,31 +1,41 @@
 //! The report of a comparison.
 
-use crate::chart::{self, chart};
+use crate::chart::{self, By, chart};
 use crate::html::escape;
 use crate::page::Page;
-use crate::{account, stability, tables, text};
+use crate::{account, learning_curve, predictions, stability, tables, text};
 use kernsift::data::Account;
-use kernsift::evaluate::{Metric, ResultsLog, Run, Summary};
+use kernsift::evaluate::{Metric, Predictions, ResultsLog, Run, Summary};
 
 /// A self-contained HTML page about a comparison: data and protocol, scores as a chart and as a table, cost, selected
 /// features, failures, notes on interpretation, and the command.
 ///
-/// It shows only the methods and numbers of features of the summary. `account` is that of the table, if there is one, and
-/// `command` the command or code that creates the page.
+/// It shows only the methods and numbers of features of the summaries: one, or the points of a learning curve, of which the last one
+/// is shown completely. `account` is that of the table, if there is one. Last come the title, and
+/// the command or code that creates the page.
 pub fn compare_page(
     log: &ResultsLog,
-    summary: &Summary,
+    summaries: &[Summary],
+    predictions: Option<&Predictions>,
     account: Option<&Account>,
-    title: &str,
-    command: &str,
+    (title, command): (&str, &str),
 ) -> String {
+    let Some(summary) = summaries.last() else { return String::new() };
     let n_features = log.run().map_or(0, |run| run.fingerprint.columns);
     let mut page = Page::new(title, &headline(summary, n_features));
     account::open(&mut page, account);
     if let Some(run) = log.run() {
-        page.facts(&facts(run, &summary.measure, account.is_some()));
+        let mut facts = facts(run, &summary.measure, account.is_some());
+        facts.extend(summary.train_rows.map(|rows| ("Training rows", rows.to_string())));
+        page.facts(&facts);
     }
     page.section("scores", "Score by number of features", &scores(summary, n_features));
+    if summary.train_rows.is_some() {
+        page.section("learning-curve", "Learning curve", &learning_curve::figures(summaries));
+    }
+    if let Some(found) = predictions {
+        page.section("predictions", "Predictions of the test rows", &predictions::section(found));
+    }
     page.section("costs", "Time and memory", &tables::costs(summary));
     if let Some(selected) = selected_features(log, summary) {
         page.section("selected", "Selected features", &selected);
@@ -114,7 +124,7 @@ fn target(metric: &Metric) -> &'static str {
 }
 
 fn scores(summary: &Summary, n_features: usize) -> String {
-    let drawn = chart(summary, n_features, None);
+    let drawn = chart(summary, By::Features(n_features), None);
     let mut caption =
         format!("{} is better. ", if summary.measure.larger_is_better() { "Higher" } else { "Lower" });
     caption += if chart::shows_error_bars(summary) {

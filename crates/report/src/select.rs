@@ -1,6 +1,6 @@
 //! The report of a feature selection.
 
-use crate::chart::chart;
+use crate::chart::{By, chart};
 use crate::feature_plots::{self, feature_plots};
 use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
@@ -59,7 +59,7 @@ impl Validation {
             Self::Skipped(why) => return format!("<p>{}</p>\n", escape(why)),
             Self::Done(done) => (&done.0, &done.1),
         };
-        let drawn = chart(summary, data.d(), Some(k));
+        let drawn = chart(summary, By::Features(data.d()), Some(k));
         let better = if summary.measure.larger_is_better() { "Higher" } else { "Lower" };
         let protocol = log.run().map_or(String::new(), |run| {
             let sampled = match run.fingerprint.rows {

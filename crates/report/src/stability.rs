@@ -17,8 +17,11 @@ const NAME_LENGTH: usize = 20;
 /// One table per method that selects features; `None` if there is no such method.
 pub fn cards(log: &ResultsLog, summary: &Summary) -> Option<String> {
     let shown = subset(&summary.counts);
-    let cards: String =
-        summary.methods.iter().filter_map(|method| card(log, &method.label, &shown)).collect();
+    let cards: String = summary
+        .methods
+        .iter()
+        .filter_map(|method| card(log, &method.label, (&shown, summary.train_rows)))
+        .collect();
     (!cards.is_empty()).then(|| format!("<div class=\"cards\">\n{cards}</div>\n"))
 }
 
@@ -68,8 +71,8 @@ impl<'a> Selected<'a> {
     }
 }
 
-fn card(log: &ResultsLog, label: &str, counts: &[usize]) -> Option<String> {
-    let records: Vec<&Record> = log.results().filter(|r| r.method == label).collect();
+fn card(log: &ResultsLog, label: &str, (counts, rows): (&[usize], Option<usize>)) -> Option<String> {
+    let records: Vec<&Record> = log.results().filter(|r| r.method == label && r.train_rows == rows).collect();
     let selected: Vec<Selected> = counts.iter().map(|&k| Selected::of(&records, k)).collect();
     let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
     for selected in &selected {

@@ -3,7 +3,7 @@
 use crate::html::{breakable, escape};
 use crate::text;
 use kernsift::error::bytes;
-use kernsift::evaluate::{Cell, Metric, Summary};
+use kernsift::evaluate::{Cell, MethodSummary, Metric, Summary};
 
 /// Maximum number of columns per table.
 const BLOCK: usize = 8;
@@ -38,6 +38,12 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
         html += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", breakable(&method.label));
     }
     html + "</tbody></table></div>\n"
+}
+
+/// A line with all cells of a method.
+pub fn score_row(method: &MethodSummary, metric: &Metric) -> String {
+    let cells: String = method.cells.iter().map(|cell| score(cell.as_ref(), metric)).collect();
+    format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", breakable(&method.label))
 }
 
 fn score(cell: Option<&Cell>, metric: &Metric) -> String {

@@ -104,7 +104,7 @@ fn record(
 
 fn page(log: &ResultsLog, methods: &[&str], counts: &[usize], measure: Measure) -> String {
     let labels: Vec<String> = methods.iter().map(|&label| label.to_owned()).collect();
-    compare_page(log, &Summary::of(log, &labels, counts, measure), None, "A title", "")
+    compare_page(log, &[Summary::of(log, &labels, counts, measure)], None, None, ("A title", ""))
 }
 
 fn compare(methods: &[&str], counts: &[usize]) -> Compare {
@@ -117,6 +117,8 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
         scale: true,
         impute: ImputeStrategy::Mean,
         baseline: true,
+        train_sizes: vec![],
+        latest: false,
     }
 }
 
@@ -129,7 +131,7 @@ fn comparison_shows_protocol_and_scores() {
     compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut log, &Context::default()).unwrap();
     let labels = methods.map(str::to_owned);
     let summary = Summary::of(&log, &labels, &[1, 2, 4], Measure::Error);
-    let page = compare_page(&log, &summary, None, "Wine", "kernsift compare");
+    let page = compare_page(&log, std::slice::from_ref(&summary), None, None, ("Wine", "kernsift compare"));
     let document = parsed(&page);
     assert_eq!(text(one(&document, "h1", "")), "Wine");
     let facts = text(one(&document, "dl", "facts"));
@@ -232,7 +234,7 @@ fn hostile_names_are_escaped() {
     compare.run(&data, hostile[0], &mut log, &Context::default()).unwrap();
     let labels: Vec<String> = compare.candidates.iter().map(|c| c.label.clone()).collect();
     let summary = Summary::of(&log, &labels, &[1, 3, 6], Measure::Error);
-    let page = compare_page(&log, &summary, None, hostile[4], hostile[4]);
+    let page = compare_page(&log, &[summary], None, None, (hostile[4], hostile[4]));
     let document = parsed(&page);
     has_only_its_script(&document);
     assert!(all(&document, "img", "").is_empty());

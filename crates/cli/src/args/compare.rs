@@ -20,12 +20,15 @@ pub enum Switch {
 /// `compare`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief:n_neighbors=3 -k 2 --evaluator knn"
+    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief:n_neighbors=3 -k 2 --evaluator knn\n  kernsift compare builtin:wine builtin:iris builtin:sonar -m fisher,relief,random -k 1..4 --evaluator knn"
 )]
 pub struct CompareArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
+    /// Further tables: mean ranks of the methods over all tables, with a test and critical differences
+    #[arg(value_name = "DATA")]
+    pub more: Vec<String>,
     /// Methods, separated by commas: names (see `kernsift methods`), names with parameters such as
     /// relief:n_neighbors=5,metric=euclidean, 'random' for features chosen at random, or 'all' for every feature
     /// selector that supports the target [default: all; of more than 2000 features those that are fast]
@@ -38,10 +41,15 @@ pub struct CompareArgs {
     /// Numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or to the number of columns]
     #[arg(short, value_name = "LIST", value_parser = counts, allow_hyphen_values = true)]
     pub k: Option<Counts>,
+    /// Learning curve: train on so many of the training rows of each split, such as 100,300,1000; smaller sets are random parts of
+    /// larger ones with the same class proportions, groups stay whole, and with --time the last rows are used
+    #[arg(long, value_name = "LIST", value_parser = counts, conflicts_with = "more", help_heading = "Splits")]
+    pub rows: Option<Counts>,
     /// Whether to standardize features in each split
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
-    /// Save results to this file, from which the same command resumes after an interruption
+    /// Save results to this file, from which the same command resumes after an interruption; of several tables to a file
+    /// each, FILE with the name of the table before its extension
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Write an HTML report: table, plots, computing times and the selected features
@@ -53,6 +61,10 @@ pub struct CompareArgs {
     /// The score in the tables; all that the evaluator permits are recorded [default: error; for regression r2]
     #[arg(long, value_parser = choice::<Measure>())]
     pub metric: Option<Measure>,
+    /// Predict the test rows again with the fewest features within one standard error of the best: confusion and errors of classes,
+    /// and calibration if the evaluator gives probabilities
+    #[arg(long)]
+    pub predictions: bool,
     /// Number of cross-validation folds [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test_size", help_heading = "Splits")]
     pub folds: Option<usize>,
@@ -60,7 +72,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "FRACTION", allow_hyphen_values = true, help_heading = "Splits")]
     pub test_size: Option<f64>,
     /// Instead of folds, fit on DATA and test on this file, which has the same columns
-    #[arg(long, value_name = "DATA", conflicts_with_all = ["folds", "test_size", "repeats", "groups", "time", "stratify"], help_heading = "Splits")]
+    #[arg(long, value_name = "DATA", conflicts_with_all = ["more", "folds", "test_size", "repeats", "groups", "time", "stratify"], help_heading = "Splits")]
     pub test: Option<String>,
     /// Number of repetitions with other random splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]

@@ -7,7 +7,7 @@ use kernsift::data::{Decimal, Recipe};
 use std::path::{Path, PathBuf};
 
 /// How tables are read.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ReadArgs {
     /// Treat the first line of a CSV or TSV file, or the first row of a sheet, as data; columns are named c1, c2, ...
     #[arg(long, help_heading = "Data")]

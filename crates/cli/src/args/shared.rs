@@ -10,7 +10,7 @@ use kernsift::parameters::parse_settings;
 use std::path::{Path, PathBuf};
 
 /// A table and how to read it.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct TableArgs {
     /// A file (.csv .tsv .txt .arff .svm .libsvm, also with .gz or .zst; .parquet .arrow .feather .xlsx .npy .npz), - for
     /// standard input, or builtin:NAME
@@ -45,7 +45,7 @@ impl TableArgs {
 }
 
 /// Which columns to use, and their types.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ColumnArgs {
     /// Use these columns, also if they are constant, identifiers, free text or duplicates: names, patterns with * and ?,
     /// positions, or ranges FIRST:LAST; may be repeated

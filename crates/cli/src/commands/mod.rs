@@ -11,7 +11,6 @@ pub mod interactions;
 mod kernel_file;
 pub mod methods;
 mod options;
-mod plan;
 mod report;
 pub mod reproduce;
 pub mod select;

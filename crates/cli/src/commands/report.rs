@@ -136,6 +136,8 @@ impl CrossValidation<'_> {
             scale: self.scale,
             impute: self.table.impute(),
             baseline: true,
+            train_sizes: vec![],
+            latest: false,
         };
         let observer = ProgressOnly { console, purpose: "report" };
         let mut log = ResultsLog::in_memory();

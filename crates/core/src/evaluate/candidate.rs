@@ -144,6 +144,16 @@ pub(super) struct Selected {
     pub converged: bool,
 }
 
+impl Selected {
+    /// With the columns in the order of the table, as other libraries have them; `features` stay best first.
+    pub fn in_table_order(self) -> Self {
+        let mut places: Vec<usize> = (0..self.features.len()).collect();
+        places.sort_by_key(|&place| self.features[place]);
+        let test = self.test.take_columns(&self.train.groups().expand(&places));
+        Self { train: self.train.take_columns(&places), test, ..self }
+    }
+}
+
 /// A method's rankings for the requested numbers of features.
 pub(super) enum Ranking {
     /// One ranking for all numbers.
@@ -176,7 +186,8 @@ pub(super) enum Ranked {
 }
 
 impl Ranked {
-    fn exact(order: Vec<usize>) -> Self {
+    /// This order.
+    pub fn exact(order: Vec<usize>) -> Self {
         Self::Columns { order, converged: true }
     }
 

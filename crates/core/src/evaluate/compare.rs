@@ -6,10 +6,12 @@
 use super::candidate::{ALL_FEATURES, Candidate, Method};
 use super::evaluator::Evaluator;
 use super::external::EvaluatorChoice;
+use super::pilot::estimate;
 use super::queue::{LeftOut, Task};
 use super::record::{FORMAT, Fingerprint, Run, SplitRows};
 use super::results_log::ResultsLog;
-use super::runner::{Begun, NAME, Runner, Work};
+use super::row_order::RowOrder;
+use super::runner::{Begun, NAME, Place, Runner, Work};
 use crate::context::Context;
 use crate::data::{Dataset, Encoding, Fold, ImputeStrategy, SplitRule, Splits, Target};
 use crate::error::{Error, Result};
@@ -36,6 +38,12 @@ pub struct Compare {
     pub impute: ImputeStrategy,
     /// Whether to evaluate all features together as well.
     pub baseline: bool,
+    /// For a learning curve, numbers of training rows: every split is evaluated after training on so many of its training rows. The
+    /// smaller sets are parts of the larger ones. They are random with the class proportions of the split; groups are kept
+    /// whole, and of rows with times the last ones are used. None uses all training rows.
+    pub train_sizes: Vec<usize>,
+    /// Whether given splits are in the order of time, so that the last training rows are used as if they had times.
+    pub latest: bool,
 }
 
 /// Numbers of features to try around a chosen number, `kept`. They include `kept`, and none exceeds `most`.
@@ -59,7 +67,8 @@ pub enum SplitChoice {
 }
 
 impl Compare {
-    /// Computes the results that the log lacks. `name` is the user's name for the data.
+    /// Computes the results that the log lacks. `name` is the user's name for the data. Before a run that is not short a pilot
+    /// estimates its time, of which the observer gets a note.
     pub fn run(&self, data: &Dataset, name: &str, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
         self.run_within(None, data, name, log, ctx).map(|_| ())
     }
@@ -79,6 +88,9 @@ impl Compare {
             return Err(Error::param(NAME, "evaluator", "one of the library", name));
         };
         let Begun { work, tasks } = self.begin(data, name, log, ctx)?;
+        if budget.is_none() {
+            estimate(data, &work, &tasks, evaluator, ctx)?.into_iter().for_each(|plan| ctx.note(plan));
+        }
         let left_out = Runner { data, work: &work, evaluator }.run(tasks, budget, log, ctx)?;
         log.finish()?;
         Ok(left_out)
@@ -92,8 +104,28 @@ impl Compare {
         log: &mut ResultsLog,
         ctx: &Context,
     ) -> Result<Begun> {
-        self.check(data)?;
+        self.check(data, ctx)?;
         let folds = self.folds(data, ctx)?;
+        let orders = self.row_orders(data, &folds, ctx.seed);
+        let work = self.work_of(data, folds.clone(), &orders);
+        let mut run = self.describe(data, name, &folds, work.per_repeat, ctx);
+        run.folds.iter_mut().zip(&orders).for_each(|(split, order)| split.order = Some(order.rows.clone()));
+        log.begin(run, &work.candidates)?;
+        let tasks = self.tasks(&work, data.d(), |label, split, k| {
+            let Place { repeat, fold, train_rows } = work.place(split);
+            log.has(&(label.to_owned(), repeat, fold, train_rows, k))
+        });
+        Ok(Begun { work, tasks })
+    }
+
+    /// What all tasks share.
+    pub(super) fn work(&self, data: &Dataset, ctx: &Context) -> Result<Work> {
+        let folds = self.folds(data, ctx)?;
+        let orders = self.row_orders(data, &folds, ctx.seed);
+        Ok(self.work_of(data, folds, &orders))
+    }
+
+    fn work_of(&self, data: &Dataset, folds: Vec<Fold>, orders: &[RowOrder]) -> Work {
         let mut candidates = self.candidates.clone();
         if self.baseline {
             candidates.push(Candidate { label: ALL_FEATURES.to_owned(), method: Method::AllFeatures });
@@ -105,16 +137,68 @@ impl Compare {
             ) => splits.per_repeat(),
             _ => folds.len(),
         };
-        log.begin(self.describe(data, name, &folds, per_repeat, ctx), &candidates)?;
-        let tasks = self.tasks(&candidates, data.d(), folds.len(), |label, split, k| {
-            log.has(&(label.to_owned(), split / per_repeat, split % per_repeat, k))
-        });
         let encoding = Encoding { impute: Some(self.impute), standardize: self.scale };
-        Ok(Begun { work: Work { folds, per_repeat, candidates, encoding }, tasks })
+        let (folds, sizes) = self.with_sizes(folds, orders);
+        Work { folds, sizes, per_repeat, candidates, encoding }
+    }
+
+    /// For a learning curve, the order of the training rows of each split.
+    fn row_orders(&self, data: &Dataset, folds: &[Fold], seed: u64) -> Vec<RowOrder> {
+        let order = |(split, fold): (usize, &Fold)| match data.split_rule() {
+            SplitRule::Time(times) => RowOrder::latest(&fold.train, |row| times[row]),
+            _ if self.latest => RowOrder::latest(&fold.train, |row| row as f64),
+            _ => RowOrder::random(data, &fold.train, self.stratify, &format!("training rows {split}"), seed),
+        };
+        if self.train_sizes.is_empty() { vec![] } else { folds.iter().enumerate().map(order).collect() }
+    }
+
+    /// The splits with each number of training rows, and these numbers.
+    fn with_sizes(&self, folds: Vec<Fold>, orders: &[RowOrder]) -> (Vec<Fold>, Vec<usize>) {
+        let mut sizes = self.train_sizes.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.is_empty() {
+            return (folds, sizes);
+        }
+        let smaller = |&size: &usize| {
+            let fold = move |(fold, order): (&Fold, &RowOrder)| Fold {
+                train: order.first(size),
+                test: fold.test.clone(),
+            };
+            folds.iter().zip(orders).map(fold).collect::<Vec<Fold>>()
+        };
+        (sizes.iter().flat_map(smaller).collect(), sizes)
+    }
+
+    /// Checks the numbers of training rows against the splits.
+    fn check_sizes(&self, data: &Dataset, ctx: &Context) -> Result<()> {
+        let (Some(&least), Some(&most)) = (self.train_sizes.iter().min(), self.train_sizes.iter().max())
+        else {
+            return Ok(());
+        };
+        let folds = self.folds(data, ctx)?;
+        let room = folds.iter().map(|fold| fold.train.len()).min().unwrap_or(0);
+        let orders = self.row_orders(data, &folds, ctx.seed);
+        let need = orders.iter().map(RowOrder::least).max().unwrap_or(0).max(2);
+        let what = match data.split_rule() {
+            SplitRule::Groups(_) => "the rows of the two first groups of a split",
+            _ => "two rows",
+        };
+        match () {
+            () if most > room => {
+                let expected = format!("at most {room}, the training rows of the smallest split");
+                Err(Error::param(NAME, "training rows", expected, most))
+            }
+            () if least < need => {
+                let expected = format!("at least {need}, {what}");
+                Err(Error::param(NAME, "training rows", expected, least))
+            }
+            () => Ok(()),
+        }
     }
 
     /// Checks the parameters against the data, before any work is done.
-    pub fn check(&self, data: &Dataset) -> Result<()> {
+    pub fn check(&self, data: &Dataset, ctx: &Context) -> Result<()> {
         match &self.evaluator {
             EvaluatorChoice::BuiltIn(evaluator) => evaluator.check(data)?,
             EvaluatorChoice::External(_) => Evaluator::check_target(data)?,
@@ -135,6 +219,7 @@ impl Compare {
             }
         }
         self.check_counts(data)?;
+        self.check_sizes(data, ctx)?;
         let mut labels = HashSet::from([ALL_FEATURES]);
         match self.candidates.iter().find(|c| !labels.insert(&c.label)) {
             Some(twice) => {
@@ -211,19 +296,13 @@ impl Compare {
     }
 
     /// The tasks whose results are not `done` yet.
-    fn tasks(
-        &self,
-        candidates: &[Candidate],
-        d: usize,
-        splits: usize,
-        done: impl Fn(&str, usize, usize) -> bool,
-    ) -> Vec<Task> {
+    fn tasks(&self, work: &Work, d: usize, done: impl Fn(&str, usize, usize) -> bool) -> Vec<Task> {
         let mut counts = self.counts.clone();
         counts.sort_unstable();
         counts.dedup();
         let mut tasks = vec![];
-        for split in 0..splits {
-            for (index, candidate) in candidates.iter().enumerate() {
+        for split in 0..work.folds.len() {
+            for (index, candidate) in work.candidates.iter().enumerate() {
                 let counts: Vec<usize> = match candidate.method {
                     Method::AllFeatures => vec![d],
                     // Counts above the number of columns are for methods in kernel space.

@@ -5,7 +5,7 @@
 
 use super::candidate::{Method, Ranking};
 use super::compare::Compare;
-use super::queue::Task;
+use super::queue::{Deadline, Task};
 use super::record::{Cost, Record};
 use super::results_log::ResultsLog;
 use super::runner::{Begun, Work, is_fatal};
@@ -56,17 +56,25 @@ impl ExternalComparison {
         (&self.work.candidates[candidate].label, &self.work.folds[split])
     }
 
-    /// The selections of a task, one per number of features, and the cost.
-    pub fn select(&self, task: usize, ctx: &Context) -> Result<(Vec<FoldSelection>, Cost)> {
-        let task = &self.tasks[task];
+    /// The selections of a task, one per number of features, and the cost; `None` if the selection does not end in time.
+    pub fn select(
+        &self,
+        task: usize,
+        end: Option<Instant>,
+        ctx: &Context,
+    ) -> Result<Option<(Vec<FoldSelection>, Cost)>> {
+        let deadline = Deadline { inner: ctx.observer, end };
+        match self.select_in_time(&self.tasks[task], &Context { observer: &deadline, ..*ctx }) {
+            Err(error) if error.is_interrupted() && !ctx.observer.interrupted() => Ok(None),
+            done => done.map(Some),
+        }
+    }
+
+    fn select_in_time(&self, task: &Task, ctx: &Context) -> Result<(Vec<FoldSelection>, Cost)> {
         let rows = self.work.rows(&self.data, task)?;
         let method = &self.work.candidates[task.candidate].method;
         let start = Instant::now();
-        let counts = match method {
-            Method::External(_) => &[self.data.d()],
-            _ => task.counts.as_slice(),
-        };
-        let mut ranking = match method.rank(&rows, counts, ctx) {
+        let mut ranking = match self.work.ranking(task, &rows, &self.log, ctx) {
             Err(error) if is_fatal(&error) => return Err(error),
             other => other,
         };
@@ -85,6 +93,7 @@ impl ExternalComparison {
                     Ok(FoldSelection { record, rows: None })
                 }
                 Ok(selected) => {
+                    let selected = if method.keeps_columns() { selected.in_table_order() } else { selected };
                     let (features, directions) = self.work.names(task, &self.data, selected.features);
                     let not_converged = !selected.converged;
                     let record = Record { features, directions, not_converged, ..record };
@@ -99,6 +108,11 @@ impl ExternalComparison {
             }
         };
         Ok((task.counts.iter().map(selection).collect::<Result<_>>()?, cost))
+    }
+
+    /// Replaces the tasks by those of a method with one number of features, in all splits, to compute its predictions again.
+    pub fn begin_predictions(&mut self, label: &str, k: usize, train_rows: Option<usize>) {
+        self.tasks = self.work.tasks_of(label, k, train_rows);
     }
 
     /// Adds the results of a task.

@@ -216,24 +216,35 @@ impl Evaluator {
         truth: &Target,
         ctx: &Context,
     ) -> Result<Evaluation> {
-        match (train.target(), truth) {
-            _ if all_rows_equal(train.x()) => self.evaluate_constant(train.target(), truth),
-            (Target::Classes(_), Target::Classes(truth)) => self.classification(train, test, truth, ctx),
-            (Target::Continuous(y), Target::Continuous(truth)) => self.regression(train, y, test, truth, ctx),
-            _ => Err(Error::param(NAME, "target", "present", "no target")),
+        let Fitted { predicted, chosen } = self.predict(train, test, ctx)?;
+        let scores = match (&predicted, truth) {
+            (Predicted::Classes { codes, scores }, Target::Classes(Classes { codes: truth, .. })) => {
+                let of = Scores::classification(truth, codes, scores);
+                if self.gives_probabilities() { of.with_probabilities(truth, scores) } else { of }
+            }
+            (Predicted::Numbers(values), Target::Continuous(truth)) => Scores::regression(truth, values),
+            _ => return Err(Error::param(NAME, "target", "present", "no target")),
+        };
+        Ok(Evaluation { scores, chosen })
+    }
+
+    /// Fits on `train` and predicts `test`.
+    pub(super) fn predict(&self, train: &Dataset, test: &Rows, ctx: &Context) -> Result<Fitted> {
+        match train.target() {
+            Target::None => Err(Error::param(NAME, "target", "present", "no target")),
+            target if all_rows_equal(train.x()) => {
+                let (predicted, chosen) = (Predicted::constant(target, test.n()), BTreeMap::new());
+                Ok(Fitted { predicted, chosen })
+            }
+            Target::Classes(_) => self.classification(train, test, ctx),
+            Target::Continuous(y) => self.regression(train, y, test, ctx),
         }
     }
 
-    fn classification(
-        &self,
-        train: &Dataset,
-        test: &Rows,
-        truth: &Classes,
-        ctx: &Context,
-    ) -> Result<Evaluation> {
+    fn classification(&self, train: &Dataset, test: &Rows, ctx: &Context) -> Result<Fitted> {
         let classes = train.classes(NAME)?;
         let mut chosen = BTreeMap::new();
-        let (predicted, class_scores) = match self {
+        let (codes, scores) = match self {
             Self::Svm(grid) => {
                 let search = grid.search();
                 let model = match search.only() {
@@ -267,43 +278,10 @@ impl Evaluator {
             }
             Self::Ridge(_) => return Err(Error::param(NAME, "evaluator", "one for classes", "ridge")),
         };
-        Ok(Evaluation { scores: self.scores_of(&truth.codes, &predicted, &class_scores), chosen })
+        Ok(Fitted { predicted: Predicted::Classes { codes, scores }, chosen })
     }
 
-    fn scores_of(&self, truth: &[usize], predicted: &[usize], class_scores: &Array2<f64>) -> Scores {
-        let scores = Scores::classification(truth, predicted, class_scores);
-        if self.gives_probabilities() { scores.with_probabilities(truth, class_scores) } else { scores }
-    }
-
-    /// The evaluation of a constant prediction: the most frequent class, or the mean.
-    fn evaluate_constant(&self, train: &Target, truth: &Target) -> Result<Evaluation> {
-        let scores = match (train, truth) {
-            (Target::Classes(train), Target::Classes(truth)) => {
-                let counts = train.counts();
-                let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
-                let (n, n_train) = (truth.codes.len(), train.codes.len());
-                let fractions = Array2::from_shape_fn((n, counts.len()), |(_, class)| {
-                    counts[class] as f64 / n_train as f64
-                });
-                self.scores_of(&truth.codes, &vec![most; n], &fractions)
-            }
-            (Target::Continuous(train), Target::Continuous(truth)) => {
-                let mean = train.iter().sum::<f64>() / train.len().max(1) as f64;
-                Scores::regression(truth, &vec![mean; truth.len()])
-            }
-            _ => return Err(Error::param(NAME, "target", "present", "no target")),
-        };
-        Ok(Evaluation { scores, chosen: BTreeMap::new() })
-    }
-
-    fn regression(
-        &self,
-        train: &Dataset,
-        y: &[f64],
-        test: &Rows,
-        truth: &[f64],
-        ctx: &Context,
-    ) -> Result<Evaluation> {
+    fn regression(&self, train: &Dataset, y: &[f64], test: &Rows, ctx: &Context) -> Result<Fitted> {
         let mut chosen = BTreeMap::new();
         let predicted = match self {
             Self::Ridge(ridge) => {
@@ -317,7 +295,41 @@ impl Evaluator {
             }
             _ => return Err(Error::param(NAME, "evaluator", "ridge or knn", self.name())),
         };
-        Ok(Evaluation { scores: Scores::regression(truth, &predicted), chosen })
+        Ok(Fitted { predicted: Predicted::Numbers(predicted), chosen })
+    }
+}
+
+/// Predictions for test rows.
+pub(super) enum Predicted {
+    /// The class of each row, and scores of the classes.
+    Classes { codes: Vec<usize>, scores: Array2<f64> },
+    /// A number for each row.
+    Numbers(Vec<f64>),
+}
+
+/// The predictions of a fitted evaluator, and its tuned hyperparameters.
+pub(super) struct Fitted {
+    pub predicted: Predicted,
+    pub chosen: BTreeMap<String, f64>,
+}
+
+impl Predicted {
+    /// The same prediction for `n` rows: the most frequent class, or the mean.
+    fn constant(train: &Target, n: usize) -> Self {
+        match train {
+            Target::Classes(train) => {
+                let counts = train.counts();
+                let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
+                let n_train = train.codes.len() as f64;
+                let scores =
+                    Array2::from_shape_fn((n, counts.len()), |(_, class)| counts[class] as f64 / n_train);
+                Self::Classes { codes: vec![most; n], scores }
+            }
+            Target::Continuous(train) => {
+                Self::Numbers(vec![train.iter().sum::<f64>() / train.len().max(1) as f64; n])
+            }
+            Target::None => Self::Numbers(vec![0.0; n]),
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! The rows of one fold, with the encoding fitted to its training rows.
 
+use super::evaluator::Evaluator;
+use super::scores::Scores;
+use crate::context::Context;
 use crate::data::{Dataset, Encoder, Encoding, Fold, Rows};
 use crate::error::Result;
 use crate::select::{Selector, SelectorMethod};
@@ -21,6 +24,20 @@ pub(super) struct FoldRows {
     /// Training rows that are encoded but not scaled, and scaled but not encoded, for selectors that need them.
     unscaled: OnceLock<Dataset>,
     scaled: OnceLock<Dataset>,
+}
+
+impl Evaluator {
+    /// Encodes the rows of a fold as its training rows demand, fits to these, and scores the predictions of its test rows.
+    pub fn evaluate_fold(
+        &self,
+        data: &Dataset,
+        fold: &Fold,
+        encoding: Encoding,
+        ctx: &Context,
+    ) -> Result<Scores> {
+        let rows = FoldRows::new(data, fold, 0, encoding)?;
+        Ok(self.evaluate(&rows.train, &rows.test, &data.target_of(&fold.test), ctx)?.scores)
+    }
 }
 
 impl FoldRows {

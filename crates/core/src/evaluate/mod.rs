@@ -10,6 +10,8 @@
 //! | [`ResultsLog`], [`record`] | the results, kept in a file from which an interrupted comparison resumes |
 //! | [`json_lines`] | JSON Lines files that are appended to during a run |
 //! | [`Summary`] | the table of mean scores, with a paired test |
+//! | [`Predictions`] | confusion of classes and calibration of probabilities, of one method and number of features |
+//! | [`MeanRanks`] | mean ranks of methods over several tables, with tests |
 
 mod candidate;
 mod compare;
@@ -19,9 +21,13 @@ mod external;
 mod fold;
 pub mod json_lines;
 mod measure;
+mod pilot;
+mod predictions;
 mod queue;
+mod ranks;
 pub mod record;
 mod results_log;
+mod row_order;
 mod runner;
 pub mod scores;
 mod summary;
@@ -32,7 +38,9 @@ pub use delegate::{ExternalComparison, FoldSelection};
 pub use evaluator::{EVALUATORS, Evaluation, Evaluator, KernelNeighbors, Neighbors, SvmGrid};
 pub use external::{EvaluatorChoice, External};
 pub use measure::{Measure, Metric};
+pub use predictions::{Calibration, Predictions, ReliabilityBin};
 pub use queue::LeftOut;
+pub use ranks::{MeanRanks, RankedMethod, RankedTable, Unranked};
 pub use record::{Cost, Record, Run};
 pub use results_log::{ResultsLog, cost_path};
 pub use scores::Scores;

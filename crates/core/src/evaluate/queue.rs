@@ -149,8 +149,20 @@ pub(super) struct Deadline<'a> {
 }
 
 impl Observer for Deadline<'_> {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        self.inner.progress(stage, done, total);
+    }
+
     fn plan(&self, what: &str, bytes: u64) {
         self.inner.plan(what, bytes);
+    }
+
+    fn note(&self, text: &str) {
+        self.inner.note(text);
+    }
+
+    fn warn(&self, text: &str) {
+        self.inner.warn(text);
     }
 
     fn interrupted(&self) -> bool {

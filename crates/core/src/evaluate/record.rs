@@ -74,13 +74,18 @@ pub struct SplitRows {
     /// Training rows, unless they are all other rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train: Option<Vec<usize>>,
+    /// For a learning curve, the training rows in the order in which smaller training sets get them. A result with `n` training
+    /// rows is of the first `n`; with groups, of the first groups that have at most `n` rows together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Vec<usize>>,
 }
 
 impl SplitRows {
     /// The rows of a split of data with `n` rows.
     pub fn new(split: &Fold, n: usize, repeat: usize, fold: usize) -> Self {
         let all_rows = split.train.len() + split.test.len() == n;
-        Self { repeat, fold, test: split.test.clone(), train: (!all_rows).then(|| split.train.clone()) }
+        let train = (!all_rows).then(|| split.train.clone());
+        Self { repeat, fold, test: split.test.clone(), train, order: None }
     }
 }
 
@@ -154,6 +159,9 @@ pub struct Record {
     pub fold: usize,
     /// The number of features.
     pub k: usize,
+    /// The number of training rows of a learning curve; `None` if they are all of the split.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_rows: Option<usize>,
     /// The evaluator's scores.
     #[serde(flatten)]
     pub scores: Scores,
@@ -177,13 +185,14 @@ pub struct Record {
     pub failed: Option<String>,
 }
 
-/// Identifies a record (method, repeat, fold, number of features) and defines its position in the file.
-pub type Key = (String, usize, usize, usize);
+/// Identifies a record (method, repeat, fold, number of training rows, number of features) and defines its position in the
+/// file.
+pub type Key = (String, usize, usize, Option<usize>, usize);
 
 impl Record {
     /// Its key.
     pub fn key(&self) -> Key {
-        (self.method.clone(), self.repeat, self.fold, self.k)
+        (self.method.clone(), self.repeat, self.fold, self.train_rows, self.k)
     }
 }
 
@@ -196,6 +205,9 @@ pub struct Cost {
     pub repeat: usize,
     /// The split of the repeat, from 0.
     pub fold: usize,
+    /// The number of training rows of a learning curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_rows: Option<usize>,
     /// The numbers of features of the task.
     pub counts: Vec<usize>,
     /// Seconds for selection, in total over the numbers of features.
@@ -228,6 +240,7 @@ mod tests {
             repeat: 0,
             fold: 3,
             k: 2,
+            train_rows: None,
             scores: Scores { error: Some(0.1 + 0.2), ..Scores::default() },
             scorers: BTreeMap::new(),
             chosen: [("c".to_owned(), 4.0)].into(),

@@ -19,8 +19,8 @@ pub struct ResultsLog {
     files: Option<Files>,
 }
 
-/// Method, repeat, fold and numbers of features of a task.
-type CostKey = (String, usize, usize, Vec<usize>);
+/// Method, repeat, fold, number of training rows, and numbers of features of a task.
+type CostKey = (String, usize, usize, Option<usize>, Vec<usize>);
 
 struct Files {
     results: JsonLinesFile,
@@ -54,8 +54,8 @@ impl ResultsLog {
         costs.truncate_incomplete()?;
         // Drop costs without results: of a run killed between the two writes, or of a deleted results file.
         let known = &log.results;
-        log.costs.retain(|(method, repeat, fold, counts), _| {
-            counts.iter().all(|&k| known.contains_key(&(method.clone(), *repeat, *fold, k)))
+        log.costs.retain(|(method, repeat, fold, rows, counts), _| {
+            counts.iter().all(|&k| known.contains_key(&(method.clone(), *repeat, *fold, *rows, k)))
         });
         log.files = Some(Files { results, costs });
         Ok(log)
@@ -132,6 +132,11 @@ impl ResultsLog {
         self.results.contains_key(key)
     }
 
+    /// The result for this key.
+    pub(super) fn result(&self, key: &Key) -> Option<&Record> {
+        self.results.get(key)
+    }
+
     /// Adds the results of a task.
     pub(super) fn add(&mut self, records: Vec<Record>, cost: Cost) -> Result<()> {
         if let Some(files) = &mut self.files {
@@ -147,11 +152,11 @@ impl ResultsLog {
     /// Adds a cost; it replaces the cost of an earlier, interrupted attempt.
     fn add_cost(&mut self, cost: Cost) {
         let again = |key: &CostKey| {
-            (&key.0, key.1, key.2) == (&cost.method, cost.repeat, cost.fold)
-                && key.3.iter().any(|k| cost.counts.contains(k))
+            (&key.0, key.1, key.2, key.3) == (&cost.method, cost.repeat, cost.fold, cost.train_rows)
+                && key.4.iter().any(|k| cost.counts.contains(k))
         };
         self.costs.retain(|key, _| !again(key));
-        let key = (cost.method.clone(), cost.repeat, cost.fold, cost.counts.clone());
+        let key = (cost.method.clone(), cost.repeat, cost.fold, cost.train_rows, cost.counts.clone());
         self.costs.insert(key, cost);
     }
 

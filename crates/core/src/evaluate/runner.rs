@@ -19,19 +19,25 @@ use crate::error::{Error, Result};
 use crate::memory::Meter;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The name of this step in errors and progress reports.
 pub(super) const NAME: &str = "compare";
 
+/// Progress is reported at least as often.
+const REPORT_INTERVAL: Duration = Duration::from_millis(500);
+
 /// The records of a task and its cost; none of a task that the end of the budget interrupted.
 type TaskResult = Result<(Vec<Record>, Option<Cost>)>;
 
 /// What the tasks of a comparison share.
 pub(super) struct Work {
+    /// The splits; of a learning curve, all of the first number of training rows, then of the others.
     pub folds: Vec<Fold>,
+    /// The numbers of training rows of a learning curve.
+    pub sizes: Vec<usize>,
     /// Splits in each repeat.
     pub per_repeat: usize,
     pub candidates: Vec<Candidate>,
@@ -44,10 +50,33 @@ pub(super) struct Begun {
     pub tasks: Vec<Task>,
 }
 
+/// What a task's split is in a record.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub repeat: usize,
+    pub fold: usize,
+    pub train_rows: Option<usize>,
+}
+
 impl Work {
     /// The rows of a task's split, encoded.
     pub fn rows(&self, data: &Dataset, task: &Task) -> Result<FoldRows> {
-        FoldRows::new(data, &self.folds[task.split], task.split, self.encoding)
+        FoldRows::new(data, &self.folds[task.split], task.split % self.n_splits(), self.encoding)
+    }
+
+    /// The number of splits of the rows.
+    fn n_splits(&self) -> usize {
+        self.folds.len() / self.sizes.len().max(1)
+    }
+
+    /// What a split is in a record.
+    pub fn place(&self, split: usize) -> Place {
+        let (size, split) = (split / self.n_splits(), split % self.n_splits());
+        Place {
+            repeat: split / self.per_repeat,
+            fold: split % self.per_repeat,
+            train_rows: self.sizes.get(size).copied(),
+        }
     }
 
     /// The selected features, as they are in a record.
@@ -63,11 +92,13 @@ impl Work {
 
     /// A record without scores.
     pub fn empty_record(&self, task: &Task, k: usize) -> Record {
+        let Place { repeat, fold, train_rows } = self.place(task.split);
         Record {
             method: self.candidates[task.candidate].label.clone(),
-            repeat: task.split / self.per_repeat,
-            fold: task.split % self.per_repeat,
+            repeat,
+            fold,
             k,
+            train_rows,
             scores: Scores::default(),
             scorers: BTreeMap::new(),
             chosen: BTreeMap::new(),
@@ -80,10 +111,12 @@ impl Work {
 
     /// The cost of a task.
     pub fn cost(&self, task: &Task, select_seconds: f64, peak_bytes: Option<u64>) -> Cost {
+        let Place { repeat, fold, train_rows } = self.place(task.split);
         Cost {
             method: self.candidates[task.candidate].label.clone(),
-            repeat: task.split / self.per_repeat,
-            fold: task.split % self.per_repeat,
+            repeat,
+            fold,
+            train_rows,
             counts: task.counts.clone(),
             select_seconds,
             evaluate_seconds: 0.0,
@@ -202,13 +235,19 @@ impl Runner<'_> {
         let mut done = 0;
         ctx.step(NAME, done, total)?;
         // Workers end when nothing waits, and drop their senders.
-        for result in receiver {
-            let (records, cost) = result?;
-            if let Some(cost) = cost {
-                log.add(records, cost)?;
-                done += 1;
+        loop {
+            match receiver.recv_timeout(REPORT_INTERVAL) {
+                Ok(result) => {
+                    let (records, cost) = result?;
+                    if let Some(cost) = cost {
+                        log.add(records, cost)?;
+                        done += 1;
+                    }
+                    lock(queue).fit_to_budget(&self.work.candidates, ctx);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
-            lock(queue).fit_to_budget(&self.work.candidates, ctx);
             ctx.step(NAME, done, total)?;
         }
         let n_left_out: usize = lock(queue).left_out.iter().map(|method| method.splits).sum();

@@ -24,6 +24,9 @@ pub struct Summary {
     pub measure: Metric,
     /// Numbers of features, the columns of the table.
     pub counts: Vec<usize>,
+    /// The number of training rows of a learning curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub train_rows: Option<usize>,
     /// A line per method, in the requested order.
     pub methods: Vec<MethodSummary>,
     /// All features together, if evaluated.
@@ -87,21 +90,50 @@ pub struct Cell {
 }
 
 impl Summary {
-    /// Summarizes the results of these methods and numbers of features.
+    /// Summarizes the results of these methods and numbers of features, with all training rows.
     pub fn of(log: &ResultsLog, labels: &[String], counts: &[usize], measure: impl Into<Metric>) -> Self {
+        Self::of_rows(log, labels, counts, measure, None)
+    }
+
+    /// The points of a learning curve, in ascending order of the numbers of training rows; without any, [`Summary::of`] alone.
+    pub fn learning_curve(
+        log: &ResultsLog,
+        labels: &[String],
+        counts: &[usize],
+        measure: &Metric,
+        train_sizes: &[usize],
+    ) -> Vec<Self> {
+        let mut sizes: Vec<Option<usize>> = train_sizes.iter().copied().map(Some).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        if sizes.is_empty() {
+            sizes.push(None);
+        }
+        sizes.into_iter().map(|rows| Self::of_rows(log, labels, counts, measure.clone(), rows)).collect()
+    }
+
+    fn of_rows(
+        log: &ResultsLog,
+        labels: &[String],
+        counts: &[usize],
+        measure: impl Into<Metric>,
+        train_rows: Option<usize>,
+    ) -> Self {
         let measure = measure.into();
         let mut counts = counts.to_vec();
         counts.sort_unstable();
         counts.dedup();
         let by_split = |label: &str, k: usize| -> BTreeMap<(usize, usize), f64> {
-            let wanted = |r: &&Record| r.method == label && r.k == k;
+            let wanted = |r: &&Record| r.method == label && r.k == k && r.train_rows == train_rows;
             let value = |r: &Record| Some(((r.repeat, r.fold), measure.of(r)?));
             log.results().filter(wanted).filter_map(value).collect()
         };
         let splits = log.run().map_or(0, |run| run.folds.len());
-        let ratio = log.run().map_or(0.0, test_over_train);
-        let mut methods: Vec<MethodSummary> =
-            labels.iter().map(|label| MethodSummary::without_cells(log, label, &counts)).collect();
+        let ratio = log.run().map_or(0.0, |run| test_over_train(run, train_rows));
+        let mut methods: Vec<MethodSummary> = labels
+            .iter()
+            .map(|label| MethodSummary::without_cells(log, label, &counts, train_rows))
+            .collect();
         for &k in &counts {
             let values: Vec<_> = labels.iter().map(|label| by_split(label, k)).collect();
             let mut cells: Vec<Option<Cell>> = values.iter().map(|values| Cell::of(values, splits)).collect();
@@ -118,7 +150,7 @@ impl Summary {
         }
         let all_features: BTreeMap<_, _> = log
             .results()
-            .filter(|record| record.method == ALL_FEATURES)
+            .filter(|record| record.method == ALL_FEATURES && record.train_rows == train_rows)
             .filter_map(|r| Some(((r.repeat, r.fold), measure.of(r)?)))
             .collect();
         let failure =
@@ -128,6 +160,7 @@ impl Summary {
             simplest,
             measure,
             counts,
+            train_rows,
             methods,
             all_features: Cell::of(&all_features, splits),
             all_features_failure: log.results().find_map(failure),
@@ -168,8 +201,9 @@ impl Simplest {
 }
 
 impl MethodSummary {
-    fn without_cells(log: &ResultsLog, label: &str, counts: &[usize]) -> Self {
-        let costs: Vec<&Cost> = log.costs().filter(|cost| cost.method == label).collect();
+    fn without_cells(log: &ResultsLog, label: &str, counts: &[usize], rows: Option<usize>) -> Self {
+        let of_method = |cost: &&Cost| cost.method == label && cost.train_rows == rows;
+        let costs: Vec<&Cost> = log.costs().filter(of_method).collect();
         // A later run with more numbers of features repeats the selection, so take the maximum instead of the sum.
         let mut by_split: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
         for cost in &costs {
@@ -180,8 +214,10 @@ impl MethodSummary {
             let n = by_split.len() as f64;
             (n > 0.0).then(|| by_split.values().map(value).sum::<f64>() / n)
         };
-        let results: Vec<&Record> =
-            log.results().filter(|r| r.method == label && counts.contains(&r.k)).collect();
+        let results: Vec<&Record> = log
+            .results()
+            .filter(|r| r.method == label && counts.contains(&r.k) && r.train_rows == rows)
+            .collect();
         let failures: Vec<&String> = results.iter().filter_map(|r| r.failed.as_ref()).collect();
         Self {
             label: label.to_owned(),
@@ -221,11 +257,12 @@ fn best_of(cells: &[Option<Cell>], measure: &Metric) -> Option<(usize, f64)> {
     means.min_by(|a, b| loss(a.1).total_cmp(&loss(b.1)))
 }
 
-/// The mean ratio of test rows to training rows.
-fn test_over_train(run: &Run) -> f64 {
+/// The mean ratio of test rows to training rows, all of each split or `train_rows` of them.
+fn test_over_train(run: &Run, train_rows: Option<usize>) -> f64 {
     let n = run.fingerprint.rows;
     let ratio = |rows: &super::record::SplitRows| {
-        let train = rows.train.as_ref().map_or(n - rows.test.len().min(n), Vec::len);
+        let all = rows.train.as_ref().map_or(n - rows.test.len().min(n), Vec::len);
+        let train = train_rows.unwrap_or(all);
         rows.test.len() as f64 / train.max(1) as f64
     };
     run.folds.iter().map(ratio).sum::<f64>() / run.folds.len().max(1) as f64

@@ -31,7 +31,7 @@ mod votes;
 mod weak;
 
 pub use crate::neighbors::Metric;
-pub use auto::{Alternative, Auto, Automatic, CurvePoint, Estimate};
+pub use auto::{Alternative, Auto, Automatic, CurvePoint, Estimate, Scoring};
 pub use bahsic::{Bahsic, Elimination, joint_elimination};
 pub use bins::Discretizer;
 pub use catalog::{SELECTORS, SelectorMethod};

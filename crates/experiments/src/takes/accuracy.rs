@@ -53,6 +53,8 @@ fn curves(
         scale: true,
         impute: ImputeStrategy::Mean,
         baseline: true,
+        train_sizes: vec![],
+        latest: false,
     };
     Comparison::run(&compare, &data, &record, &part, settings, ctx).map(Some)
 }

@@ -166,6 +166,8 @@ impl Task {
             scale: true,
             impute: ImputeStrategy::Mean,
             baseline: true,
+            train_sizes: vec![],
+            latest: false,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, load_test};
 use crate::output::{number, percent};
-use kernsift::data::{Dataset, Encoder, Encoding, Target, stack};
+use kernsift::data::{Dataset, Encoding, Fold, Target, stack};
 use kernsift::evaluate::{Evaluator, Scores};
 use kernsift::internals::Rng;
 use kernsift::{Context, Model};
@@ -77,7 +77,6 @@ impl TestSet {
     ) -> kernsift::Result<TestScores> {
         let evaluator = Evaluator::for_target(train.target());
         let both = stack(train, &self.data)?;
-        let test_rows: Vec<usize> = (train.n()..both.n()).collect();
         let train_rows = match train.n() > MAX_ROWS {
             true => Rng::stream(ctx.seed, "test set").sample(train.n(), MAX_ROWS),
             false => (0..train.n()).collect(),
@@ -85,17 +84,12 @@ impl TestSet {
         if train_rows.len() < train.n() {
             ctx.note(format!("the evaluator of --test is fitted to {MAX_ROWS} random rows"));
         }
-        let score = |features: &[usize]| -> kernsift::Result<Scores> {
-            let data = both.take_columns(features);
-            let train = data.take_rows(&train_rows);
-            let encoder = Encoder::fit(&train, encoding)?;
-            let test = encoder.apply(&data.x().take_rows(&test_rows))?;
-            let truth = data.target_of(&test_rows);
-            Ok(evaluator.evaluate(&encoder.encode(&train)?, &test, &truth, ctx)?.scores)
-        };
+        let fold = Fold { train: train_rows, test: (train.n()..both.n()).collect() };
+        let score =
+            |features: &[usize]| evaluator.evaluate_fold(&both.take_columns(features), &fold, encoding, ctx);
         Ok(TestScores {
             name: self.name.clone(),
-            rows: test_rows.len(),
+            rows: fold.test.len(),
             evaluator: evaluator.name(),
             n_selected: selected.len(),
             n_features: train.d(),

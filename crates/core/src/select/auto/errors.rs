@@ -3,6 +3,7 @@
 use super::choice::{Choice, Errors, Mean, mean, mean_of_groups};
 use super::predict::error;
 use super::result::{Alternative, CurvePoint, Estimate};
+use super::settings::Scoring;
 use super::trials::{Plan, Trial};
 use crate::data::{Dataset, SplitRule, Target};
 use crate::probability::chi_squared_upper_tail;
@@ -26,11 +27,17 @@ pub(super) struct Results {
 }
 
 impl Results {
-    pub fn new(data: &Dataset, points: &[usize], trials: &[Trial], seed: u64) -> Option<Self> {
+    pub fn new(
+        data: &Dataset,
+        scoring: Scoring,
+        points: &[usize],
+        trials: &[Trial],
+        seed: u64,
+    ) -> Option<Self> {
         if trials.is_empty() {
             return None;
         }
-        let weights = weights(data.target());
+        let weights = if scoring.is_balanced() { weights(data.target()) } else { vec![1.0; data.n()] };
         let single = || trials.iter().filter(|trial| trial.folds.len() == 1);
         let groups: &[usize] = if let SplitRule::Groups(groups) = data.split_rule() { groups } else { &[] };
         let of_all = (weights.as_slice(), groups);

@@ -11,7 +11,7 @@ mod tests;
 mod trials;
 
 pub use result::{Alternative, Automatic, CurvePoint, Estimate};
-pub use settings::Auto;
+pub use settings::{Auto, Scoring};
 
 use super::nca::{self, Found};
 use super::selector::{FeatureCount, Selection, Selector, from_one_search};
@@ -82,6 +82,7 @@ impl Auto {
         self.check()?;
         data.need_unencoded(NAME)?;
         self.check_split_rule(data)?;
+        let scoring = self.scoring_for(data.target())?;
         // Seconds beyond the range of durations are no limit.
         let budget = self.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let clock = Clock { start: Instant::now(), budget };
@@ -110,6 +111,7 @@ impl Auto {
         let found = plan.search(&encoded, screened.joint.sets(), ctx)?;
         let mut run = Run {
             method: self,
+            scoring,
             data,
             encoded,
             used,
@@ -161,6 +163,7 @@ impl Screened {
 
 struct Run<'a> {
     method: &'a Auto,
+    scoring: Scoring,
     data: &'a Dataset,
     encoded: Dataset,
     /// The rows of screening and cross-validation.
@@ -179,7 +182,7 @@ impl Run<'_> {
     fn selection(&self, wanted: Option<usize>, ctx: &Context) -> Result<Selection> {
         let (plan, trials, d) = (&self.plan, &self.trials, self.data.d());
         let points = plan.points(wanted);
-        let results = Results::new(self.used, &points, trials, ctx.seed);
+        let results = Results::new(self.used, self.scoring, &points, trials, ctx.seed);
         let p_value = self.screened.p_value(results.as_ref());
         let chosen =
             results.as_ref().map_or(Choice { method: 0, point: 0 }, |results| results.errors.choose());
@@ -206,6 +209,7 @@ impl Run<'_> {
             method: plan.methods()[chosen.method].into(),
             p_value,
             is_classification: matches!(self.data.target(), Target::Classes(_)),
+            scoring: self.method.scoring,
             curve: results.as_ref().map_or(vec![], |results| results.curve(plan, &points, chosen.method)),
             estimate: results.as_ref().map(|results| results.estimate),
             alternatives: results.as_ref().map_or(vec![], |found| found.alternatives(plan, &points, chosen)),
@@ -279,7 +283,7 @@ impl Run<'_> {
         let folds = splits.split_data(self.used, true, ctx.seed)?;
         let (k, all) = (folds.len(), TrialRows::all(&folds));
         let has_sets = !self.screened.joint.sets().is_empty();
-        let trials = Trials { data: self.used, plan: &self.plan, folds, has_sets };
+        let trials = Trials { data: self.used, plan: &self.plan, scoring: self.scoring, folds, has_sets };
         let (mut done, mut longest, mut with_others) = (vec![], Duration::ZERO, true);
         let mut reason = "for lack of time";
         for (at, rows) in all.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! Predictions of the kernel classifier or regressor of NCA for rows that took no part in a search.
 
+use super::settings::Scoring;
 use crate::context::Context;
-use crate::data::{Dataset, Rows, Target};
+use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::Result;
 use crate::select::nca::{BANDWIDTHS, PRIOR, predicted};
 use crate::simd::{dot, exp_scaled};
@@ -117,45 +118,109 @@ impl Predictor {
         })
     }
 
-    /// The error of each row if nothing is known about it: a class at random, or the mean.
-    pub fn baseline(&self, truth: &Target) -> Vec<f64> {
+    /// The error of each row by number of features.
+    pub fn errors(
+        &self,
+        scoring: Scoring,
+        test: &Rows,
+        predictions: &[Vec<f64>],
+        truth: &Target,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<f64>>> {
+        match (scoring, truth) {
+            (Scoring::Auc | Scoring::LogLoss, Target::Classes(truth)) => {
+                let probabilities = self.probabilities(test, ctx)?;
+                Ok(match scoring {
+                    Scoring::Auc => rank_errors(&probabilities, truth, self.n_points),
+                    _ => {
+                        let loss = |row: usize, p: &Vec<f64>| {
+                            -p[truth.codes[row]].clamp(f64::EPSILON, 1.0 - f64::EPSILON).ln()
+                        };
+                        let of_row =
+                            |(i, row): (usize, &Vec<Vec<f64>>)| row.iter().map(|p| loss(i, p)).collect();
+                        probabilities.iter().enumerate().map(of_row).collect()
+                    }
+                })
+            }
+            _ => {
+                let one = |i: usize, prediction: f64| match scoring {
+                    Scoring::Mae => error(truth, i, prediction).sqrt(),
+                    _ => error(truth, i, prediction),
+                };
+                let of_row = |(i, row): (usize, &Vec<f64>)| row.iter().map(|p| one(i, *p)).collect();
+                Ok(predictions.iter().enumerate().map(of_row).collect())
+            }
+        }
+    }
+
+    /// The probabilities of the classes of each row by number of features.
+    fn probabilities(&self, test: &Rows, ctx: &Context) -> Result<Vec<Vec<Vec<f64>>>> {
+        let Training::Classes(classes) = &self.training else { return Ok(vec![]) };
+        let prior = PRIOR / self.n as f64;
+        let of_weights = |weights: &[f64]| {
+            let mut sums = class_sums(classes, weights, &self.ones);
+            sums.iter_mut().for_each(|sum| *sum += prior);
+            let total: f64 = sums.iter().sum();
+            sums.iter_mut().for_each(|sum| *sum /= total);
+            sums
+        };
+        let rows: Vec<usize> = (0..test.n()).collect();
+        self.of_rows(&rows, ctx, |i, space| {
+            let mut found = self.row(test, i, None, space, of_weights);
+            let last = found.last().cloned().unwrap_or_default();
+            found.resize(self.n_points, last);
+            found
+        })
+    }
+
+    /// The error of each row if nothing is known about it: a class at random, the most frequent one, or the mean.
+    pub fn baseline(&self, scoring: Scoring, truth: &Target) -> Vec<f64> {
         match (truth, &self.training) {
             (Target::Continuous(y), Training::Numbers { mean, .. }) => {
-                y.iter().map(|y| (y - mean).powi(2)).collect()
+                let power = if scoring == Scoring::Mae { 1 } else { 2 };
+                y.iter().map(|y| (y - mean).abs().powi(power)).collect()
             }
             (Target::Classes(truth), Training::Classes(classes)) => {
-                let present = classes.iter().filter(|rows| !rows.is_empty()).count();
-                vec![1.0 - 1.0 / present.max(1) as f64; truth.codes.len()]
+                let sizes: Vec<usize> = classes.iter().map(Range::len).collect();
+                let present = sizes.iter().filter(|&&n| n > 0).count();
+                let most = (0..sizes.len()).rev().max_by_key(|&class| sizes[class]).unwrap_or(0);
+                let of_class = |&class: &usize| match scoring {
+                    Scoring::Auc => 0.5,
+                    Scoring::Error => f64::from(u8::from(class != most)),
+                    Scoring::LogLoss => -(sizes[class] as f64 / self.n as f64).max(f64::EPSILON).ln(),
+                    _ => 1.0 - 1.0 / present.max(1) as f64,
+                };
+                truth.codes.iter().map(of_class).collect()
             }
             _ => vec![],
         }
     }
 
-    fn of_rows(
+    fn of_rows<T: Send>(
         &self,
         rows: &[usize],
         ctx: &Context,
-        one: impl Fn(usize, &mut [Vec<f64>; 2]) -> Vec<f64> + Sync,
-    ) -> Result<Vec<Vec<f64>>> {
+        one: impl Fn(usize, &mut [Vec<f64>; 2]) -> Vec<T> + Sync,
+    ) -> Result<Vec<Vec<T>>> {
         let mut out = Vec::with_capacity(rows.len());
         for batch in rows.chunks(ROWS_PER_CHECK * rayon::current_num_threads()) {
             ctx.check()?;
             let space = || [vec![0.0; self.n], vec![0.0; self.n]];
-            let part: Vec<Vec<f64>> = batch.par_iter().map_init(space, |space, &i| one(i, space)).collect();
+            let part: Vec<Vec<T>> = batch.par_iter().map_init(space, |space, &i| one(i, space)).collect();
             out.extend(part);
         }
         Ok(out)
     }
 
     /// The value of each point for a row; `itself` is its position among the training rows.
-    fn row(
+    fn row<T>(
         &self,
         x: &Rows,
         i: usize,
         itself: Option<usize>,
         [distances, weights]: &mut [Vec<f64>; 2],
-        value: impl Fn(&[f64]) -> f64,
-    ) -> Vec<f64> {
+        value: impl Fn(&[f64]) -> T,
+    ) -> Vec<T> {
         distances.fill(0.0);
         let mut out = Vec::with_capacity(self.points.len());
         let mut added = 0;
@@ -207,6 +272,28 @@ impl Predictor {
     }
 }
 
+/// For each row and number of features the fraction of rows of other classes with a larger probability of its class, where
+/// equal ones count one half. Their mean over the rows of a class is one minus its AUC.
+fn rank_errors(probabilities: &[Vec<Vec<f64>>], truth: &Classes, n_points: usize) -> Vec<Vec<f64>> {
+    let n_classes = truth.names.len();
+    let mut out = vec![vec![0.5; n_points]; probabilities.len()];
+    for (class, point) in (0..n_classes).flat_map(|class| (0..n_points).map(move |point| (class, point))) {
+        let value = |row: usize| probabilities[row][point][class];
+        let (of_class, others): (Vec<usize>, Vec<usize>) =
+            (0..probabilities.len()).partition(|&row| truth.codes[row] == class);
+        let mut sorted: Vec<f64> = others.into_iter().map(value).collect();
+        sorted.sort_by(f64::total_cmp);
+        for row in of_class.into_iter().filter(|_| !sorted.is_empty()) {
+            let own = value(row);
+            let (smaller, at_most) =
+                (sorted.partition_point(|v| *v < own), sorted.partition_point(|v| *v <= own));
+            let larger = sorted.len() - at_most;
+            out[row][point] = (larger as f64 + 0.5 * (at_most - smaller) as f64) / sorted.len() as f64;
+        }
+    }
+    out
+}
+
 /// The error of a prediction for row `i`: 1 for a wrong class, or the squared error.
 pub(super) fn error(truth: &Target, i: usize, prediction: f64) -> f64 {
     match truth {
@@ -226,4 +313,20 @@ fn class_sums(classes: &[Range<usize>], weights: &[f64], ones: &[f64]) -> Vec<f6
     let sum =
         |rows: &Range<usize>| dot(&weights[rows.clone()], &ones[rows.clone()]) / rows.len().max(1) as f64;
     classes.iter().map(sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_ranks_are_one_minus_the_area() {
+        // Probabilities of the second class 0.1 and 0.6 of the first class, 0.6 and 0.9 of the second: pairs 1, 1/2, 1, 1.
+        let p = |second: f64| vec![vec![1.0 - second, second]];
+        let truth = Classes::from_codes(vec![0, 1, 0, 1]);
+        let found = rank_errors(&[p(0.1), p(0.6), p(0.6), p(0.9)], &truth, 1);
+        assert_eq!(found, [[0.0], [0.25], [0.25], [0.0]]);
+        // The mean over the rows of either class is one minus 3.5 / 4. Without another class nothing is known.
+        assert_eq!(rank_errors(&[p(0.3)], &Classes::from_codes(vec![0]), 1), [[0.5]]);
+    }
 }

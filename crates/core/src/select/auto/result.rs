@@ -1,5 +1,6 @@
 //! The result of the automatic selector besides the selection, and its summary.
 
+use super::settings::Scoring;
 use crate::interactions::{Pair, ThreeWay};
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,11 @@ pub struct Automatic {
     pub method: String,
     /// The p-value of the hypothesis that nothing predicts the target, adjusted for all tests.
     pub p_value: f64,
-    /// Whether the target has classes, so that errors are balanced error rates; otherwise they are 1 - R².
+    /// Whether the target has classes, so that errors are balanced error rates unless there is a scoring; otherwise they are 1 - R².
     pub is_classification: bool,
+    /// The score by which method and number of features were chosen, if it was given; errors are then its losses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scoring: Option<Scoring>,
     /// The cross-validated error of NCA by number of features; empty if there was no cross-validation.
     pub curve: Vec<CurvePoint>,
     /// The error on samples that took no part; `None` if there was no cross-validation.
@@ -146,7 +150,14 @@ impl Automatic {
     }
 
     fn how_good(&self, estimate: &Estimate) -> String {
-        let what = if self.is_classification { "Balanced error" } else { "Error (1 - R²)" };
+        let what = match self.scoring {
+            Some(Scoring::Error) => "Error",
+            Some(Scoring::Auc) => "Error (1 - AUC)",
+            Some(Scoring::LogLoss) => "Log loss",
+            Some(Scoring::Mae) => "Error (mean absolute, relative to that of the mean)",
+            _ if self.is_classification => "Balanced error",
+            _ => "Error (1 - R²)",
+        };
         let how = match estimate.is_nested {
             true => "by nested cross-validation",
             false => "by cross-validation, but the number of features was chosen on them",
@@ -224,7 +235,8 @@ impl Automatic {
     }
 
     fn percent(&self, value: f64) -> String {
-        if self.is_classification { format!("{:.1} %", 100.0 * value) } else { format!("{value:.3}") }
+        let is_fraction = self.is_classification && self.scoring != Some(Scoring::LogLoss);
+        if is_fraction { format!("{:.1} %", 100.0 * value) } else { format!("{value:.3}") }
     }
 }
 

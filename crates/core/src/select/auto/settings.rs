@@ -1,11 +1,51 @@
 //! The parameters of the automatic selector.
 
-use crate::data::{Dataset, SplitRule};
+use crate::data::{Dataset, SplitRule, Target};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use std::time::{Duration, Instant};
 
 pub(super) const NAME: &str = "automatic selector";
+
+crate::choices! {
+    /// The score by which the automatic selector chooses a method and a number of features: a score of comparisons that is a mean
+    /// over rows.
+    pub enum Scoring {
+        /// Mean error rate of the classes.
+        BalancedError = "balanced-error",
+        /// Mean recall of the classes, which chooses as balanced-error does.
+        BalancedAccuracy = "balanced-accuracy",
+        /// Fraction of misclassified samples.
+        Error = "error",
+        /// Area under the ROC curve in each fold; one-vs-rest mean for more than two classes.
+        Auc = "auc",
+        /// Mean negative logarithm of the probability of the class.
+        LogLoss = "log-loss",
+        /// Coefficient of determination R².
+        R2 = "r2",
+        /// Root of the mean squared error, which chooses as r2 does.
+        Rmse = "rmse",
+        /// Mean absolute error.
+        Mae = "mae",
+    }
+}
+
+impl Scoring {
+    /// Whether it is for a continuous target.
+    fn is_for_numbers(self) -> bool {
+        matches!(self, Self::R2 | Self::Rmse | Self::Mae)
+    }
+
+    /// The default for a target.
+    pub(super) fn for_target(target: &Target) -> Self {
+        if matches!(target, Target::Continuous(_)) { Self::R2 } else { Self::BalancedError }
+    }
+
+    /// Whether all classes have the same weight, otherwise all rows.
+    pub(super) fn is_balanced(self) -> bool {
+        matches!(self, Self::BalancedError | Self::BalancedAccuracy | Self::Auc)
+    }
+}
 
 crate::parameters! {
     /// The automatic selector: which features matter, how many, and how well they predict.
@@ -35,7 +75,11 @@ crate::parameters! {
     /// times take them for independent.
     ///
     /// The error of classification is balanced: the mean of the error rates of all classes. The error of regression is the mean
-    /// squared error, divided by that of the mean of the target (1 - R²). Standard errors are over samples.
+    /// squared error, divided by that of the mean of the target (1 - R²). Standard errors are over samples. With another `scoring` the
+    /// error is the error rate, one minus the AUC, the log loss, or the mean absolute error divided by that of the mean of the
+    /// target. The error of a sample for the AUC is the fraction of samples of other classes in its fold that have a larger
+    /// probability of its class; the standard error is then that of DeLong et al. (1988). The test of predictions by permutations
+    /// (6.) always uses the balanced or squared error.
     ///
     /// Numbers beyond the outer fences (three interquartile ranges outside the quartiles) are moved to the fences, also those of
     /// a continuous target: a few extreme rows would otherwise determine distances and errors. A feature with more than a tenth
@@ -54,6 +98,8 @@ crate::parameters! {
         /// is missing. With a time budget the result
         /// depends on the speed of the computer.
         pub time_budget: Option<f64> = None, above(0);
+        /// Score by which method and number of features are chosen; None is balanced-error for classes and r2 for a continuous target.
+        pub scoring: Option<Scoring> = None;
     }
 }
 
@@ -67,6 +113,22 @@ impl Auto {
         cost: "16 searches by NCA; beyond 3000 samples the folds use a sample",
         reference: "kernsift; Breiman et al., 1984 (one-standard-error rule)",
     };
+
+    /// The score by which method and number of features are chosen; an error if it is not for the target.
+    pub(super) fn scoring_for(&self, target: &Target) -> Result<Scoring> {
+        let default = Scoring::for_target(target);
+        let Some(scoring) = self.scoring else { return Ok(default) };
+        if scoring.is_for_numbers() == default.is_for_numbers() {
+            return Ok(scoring);
+        }
+        let expected = match default.is_for_numbers() {
+            true => "r2, rmse or mae for a continuous target",
+            false => "balanced-error, balanced-accuracy, error, auc or log-loss for classes",
+        };
+        let name = serde_json::to_value(scoring).ok();
+        let got = name.as_ref().and_then(|name| name.as_str()).unwrap_or_default();
+        Err(Error::param(NAME, "scoring", expected, got))
+    }
 
     /// Returns an error for fewer groups or times than folds.
     pub(super) fn check_split_rule(&self, data: &Dataset) -> Result<()> {

@@ -1,7 +1,8 @@
 //! Searches that leave out one or two folds, and the errors on the rows that they leave out.
 
-use super::predict::{Predictor, error};
+use super::predict::Predictor;
 use super::robust::Robust;
+use super::settings::Scoring;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Encoder, Encoding, Fold, SplitRule};
 use crate::error::Result;
@@ -172,6 +173,7 @@ fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
 pub(super) struct Trials<'a> {
     pub data: &'a Dataset,
     pub plan: &'a Plan,
+    pub scoring: Scoring,
     pub folds: Vec<Fold>,
     /// Whether the target depends jointly on sets of features; they are searched again in each trial.
     pub has_sets: bool,
@@ -205,10 +207,9 @@ impl Trials<'_> {
         for order in &orders {
             let predictor = Predictor::fit(&train, order, &self.plan.counts, ctx)?;
             let predicted = predictor.predictions(&test, ctx)?;
-            let of_row = |(i, row): (usize, &Vec<f64>)| row.iter().map(|p| error(&truth, i, *p)).collect();
-            errors.push(predicted.iter().enumerate().map(of_row).collect());
+            errors.push(predictor.errors(self.scoring, &test, &predicted, &truth, ctx)?);
             predictions.push(predicted);
-            baseline = predictor.baseline(&truth);
+            baseline = predictor.baseline(self.scoring, &truth);
         }
         let inner_of = of.inner_of(&self.folds);
         Ok(Some(Trial { folds, inner_of, orders, rows, predictions, errors, baseline }))

@@ -36,14 +36,24 @@ pub fn describe_plan(compare: &Compare) -> String {
         SplitChoice::Given(folds) => folds.len(),
     };
     let (methods, numbers) = (compare.candidates.len(), compare.counts.len());
+    let mut sizes = compare.train_sizes.clone();
+    sizes.sort_unstable();
+    sizes.dedup();
     let counted = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
     format!(
-        "plan: {} x {} x {} of features{}: {} evaluations",
+        "plan: {} x {} x {}{} of features{}: {} evaluations",
         counted(methods, "method", "methods"),
         counted(splits, "split", "splits"),
+        if sizes.is_empty() {
+            String::new()
+        } else {
+            counted(sizes.len(), "number", "numbers") + " of training rows x "
+        },
         counted(numbers, "number", "numbers"),
         if compare.baseline { ", and all features" } else { "" },
-        (methods * numbers + usize::from(compare.baseline)).saturating_mul(splits)
+        (methods * numbers + usize::from(compare.baseline))
+            .saturating_mul(splits)
+            .saturating_mul(sizes.len().max(1))
     )
 }
 
