@@ -143,14 +143,20 @@ class Work(NamedTuple):
     y: npt.NDArray[Any]
     #: Class labels in order; None for a continuous target.
     classes: npt.NDArray[Any] | None
+    #: The parameter of the evaluator's `fit` that takes weights; None without weights.
+    weight_parameter: str | None
+
+
+#: Indices of samples, and their weights.
+Side = tuple[npt.NDArray[np.int64], FloatArray | None]
 
 
 class Rows(NamedTuple):
     """Training and test samples of a task."""
 
     label: str
-    train: npt.NDArray[np.int64]
-    test: npt.NDArray[np.int64]
+    train: Side
+    test: Side
 
 
 #: A record as JSON, and encoded training and test samples with the name of the feature of each column.
@@ -169,7 +175,10 @@ def _record(work: Work, rows: Rows, record: dict[str, Any], parts: Any) -> dict[
     if parts is None:
         return record
     train, test, columns = parts
-    y_train, y_test = work.y[rows.train], work.y[rows.test]
+    (at_train, weights), (at_test, of_test) = rows.train, rows.test
+    y_train, y_test = work.y[at_train], work.y[at_test]
+    fit_weights = {work.weight_parameter: weights} if work.weight_parameter else {}
+    scored = {} if of_test is None else {"sample_weight": of_test}
     model = clone(work.evaluator)
     selector = work.methods.get(rows.label)
     try:
@@ -181,9 +190,10 @@ def _record(work: Work, rows: Rows, record: dict[str, Any], parts: Any) -> dict[
                 train, test = selector.transform(train), selector.transform(test)
             else:
                 model = selector
-        model.fit(train, y_train)
-        scores = _scores(work, model, test, y_test)
-        found = {name: float(scorer(model, test, y_test)) for name, scorer in work.scorers.items()}
+        model.fit(train, y_train, **fit_weights)
+        scores = _scores(work, model, test, y_test, of_test)
+        scorers = work.scorers.items()
+        found = {name: float(scorer(model, test, y_test, **scored)) for name, scorer in scorers}
     except Exception as error:
         record = {key: record[key] for key in ("method", "repeat", "fold", "k")}
         return record | {"failed": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
@@ -203,13 +213,16 @@ def _names(selector: Any, columns: list[str]) -> dict[str, list[str]]:
     return {"features": names}
 
 
-def _scores(work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any]) -> dict[str, Any]:
+def _scores(
+    work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any], sample_weight: FloatArray | None
+) -> dict[str, Any]:
     """The scores of the library."""
+    weights = None if sample_weight is None else sample_weight.tolist()
     predicted = np.asarray(model.predict(X)).ravel()
     scores: dict[str, Any]
     if work.classes is None:
         scores = json.loads(
-            _native.regression_scores(y.astype(float).tolist(), predicted.astype(float).tolist())
+            _native.regression_scores(y.astype(float).tolist(), predicted.astype(float).tolist(), weights)
         )
         return scores
     codes = {label: code for code, label in enumerate(work.classes.tolist())}
@@ -223,7 +236,7 @@ def _scores(work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any]) -> dict[
     order = (decisions, probabilities) if is_binary else (probabilities, decisions)
     ranked = next((of(X) for of in order if of is not None), np.zeros((len(X), 0)))
     text = _native.classification_scores(
-        coded(y), coded(predicted), ranked, None if probabilities is None else probabilities(X)
+        coded(y), coded(predicted), ranked, None if probabilities is None else probabilities(X), weights
     )
     scores = json.loads(text)
     return scores

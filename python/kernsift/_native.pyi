@@ -4,7 +4,17 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
-from kernsift._native_data import Check, Classes, FloatArray, IntArray, NativeRows, Rule, Settings, Target
+from kernsift._native_data import (
+    Check,
+    Classes,
+    FloatArray,
+    IntArray,
+    NativeRows,
+    NativeWeights,
+    Rule,
+    Settings,
+    Target,
+)
 
 __version__: str
 
@@ -134,6 +144,7 @@ def select(
     n_features: str,
     standardize: bool,
     rule: Rule | None,
+    weights: NativeWeights,
     settings: Settings,
 ) -> dict[str, Any]: ...
 
@@ -202,15 +213,20 @@ def compare(
     x: NativeRows,
     names: list[str],
     y: Classes | FloatArray,
-    splits: list[tuple[IntArray, IntArray]] | None,
-    groups: IntArray | None,
+    respected: _Respected,
     record: str | os.PathLike[str] | None,
     settings: Settings,
 ) -> tuple[str, str, list[str]]: ...
 def classification_scores(
-    truth: list[int], predicted: list[int], class_scores: FloatArray, probabilities: FloatArray | None
+    truth: list[int],
+    predicted: list[int],
+    class_scores: FloatArray,
+    probabilities: FloatArray | None,
+    weights: list[float] | None,
 ) -> str: ...
-def regression_scores(truth: list[float], predicted: list[float]) -> str: ...
+def regression_scores(truth: list[float], predicted: list[float], weights: list[float] | None) -> str: ...
+
+_Respected = tuple[list[tuple[IntArray, IntArray]] | None, IntArray | None, NativeWeights]
 
 @final
 class Comparison:
@@ -220,8 +236,7 @@ class Comparison:
         x: NativeRows,
         names: list[str],
         y: Classes | FloatArray,
-        splits: list[tuple[IntArray, IntArray]] | None,
-        groups: IntArray | None,
+        respected: _Respected,
         record: str | os.PathLike[str] | None,
         settings: Settings,
     ) -> Comparison: ...
@@ -229,7 +244,9 @@ class Comparison:
     def labels(self) -> list[str]: ...
     @property
     def n_tasks(self) -> int: ...
-    def task(self, task: int) -> tuple[str, IntArray, IntArray]: ...
+    def task(
+        self, task: int
+    ) -> tuple[str, tuple[IntArray, FloatArray | None], tuple[IntArray, FloatArray | None]]: ...
     def select(
         self, task: int, settings: Settings
     ) -> tuple[list[tuple[str, tuple[FloatArray, FloatArray, list[str]] | None]], str]: ...

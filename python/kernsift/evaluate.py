@@ -51,6 +51,7 @@ from kernsift._sklearn import (
     validate_params,
 )
 from kernsift._splits import read_groups, read_splits, read_splits_of_rows, take_groups
+from kernsift._weights import check_scorer, read_weights, weight_parameter
 
 __all__ = ["CompareResult", "compare"]
 
@@ -67,6 +68,8 @@ __all__ = ["CompareResult", "compare"]
         "scoring": [str, callable, list, tuple, set, dict, None],
         "groups": ["array-like", str, None],
         "stratify": ["boolean"],
+        "sample_weight": ["array-like", Real, None],
+        "class_weight": [StrOptions({"balanced"}), None],
         "target_type": SHARED_CONSTRAINTS["target_type"],
         "standardize": ["boolean"],
         "missing": [StrOptions({"auto", "error", "mean", "median"})],
@@ -92,6 +95,8 @@ def compare(
     scoring: Any = None,
     groups: Any = None,
     stratify: bool = True,
+    sample_weight: Any = None,
+    class_weight: str | None = None,
     target_type: str = "auto",
     standardize: bool = True,
     missing: str = "auto",
@@ -155,6 +160,12 @@ def compare(
         frame `X`, which is then not a feature.
     stratify : bool, default=True
         Whether folds have the class proportions of the data, as far as groups permit, if `cv` is an int.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples, 0 or more, in selectors, evaluators and scores; None is 1 for all. Methods
+        and evaluators that do not support weights are an error, "all" leaves them out.
+    class_weight : "balanced" or None, default=None
+        Weights of the classes in selectors and evaluators, but not in scores: with "balanced" all classes
+        have the same total weight among the training samples of each split.
     {target_type}
     standardize : bool, default=True
         Whether to scale features to variance 1, fitted to the training samples of each split.
@@ -218,8 +229,11 @@ def compare(
     if not isinstance(cv, Integral) and (repeats != 1 or not stratify):
         given = "stratify=False" if repeats == 1 else f"repeats={repeats}"
         raise ValueError(f"{given} needs an int as cv; for other splits use a splitter that has it.")
+    n_samples = len(X) if isinstance(y, str) else x.shape[0]
+    weights = read_weights(sample_weight, n_samples)
     if isinstance(y, str):
         rows = x.native.rows
+        weights = None if weights is None else weights[rows]
         groups = None if groups is None else read_groups(np.asarray(groups, dtype=object)[rows], len(rows))
         splits = read_splits_of_rows(cv, rows, target, groups)
     else:
@@ -242,12 +256,14 @@ def compare(
         "name": name,
         "time_budget": None if time_budget is None else float(time_budget),
     }
-    parts = (to_json(plan), native_rows(x), names, target, splits, groups)
+    respected = splits, groups, (weights, class_weight is not None)
+    parts = (to_json(plan), native_rows(x), names, target, respected)
     path = None if record is None else os.fspath(record)
     if is_external:
         y_values, classes = labels_of(y, target)
         own = {label: with_seeds(method, run.seed) for label, method in _external_methods(methods).items()}
-        work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes)
+        weighted = _weight_parameter(evaluator, scores, weights, class_weight)
+        work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes, weighted)
         comparison = _native.Comparison(*parts, path, run)
         labels = comparison.labels
         text, costs = evaluate_all(comparison, work, run, n_jobs)
@@ -257,11 +273,24 @@ def compare(
         repr(y) if isinstance(y, str) else "y",
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
         | {"scoring": scoring, "groups": groups_given, "stratify": stratify, "target_type": target_type}
+        | {"sample_weight": None if weights is None else _Name("sample_weight"), "class_weight": class_weight}
         | {"standardize": standardize, "missing": missing}
         | chosen
         | {"baseline": baseline, "name": name, "random_state": run.seed},
     )
     return CompareResult(text, costs, labels, counts, scores.first, code)
+
+
+def _weight_parameter(
+    evaluator: Any, scores: Scoring, weights: FloatArray | None, class_weight: str | None
+) -> str | None:
+    """The parameter of the evaluator's `fit` that takes weights; raises if it or a scorer does not."""
+    if weights is None and class_weight is None:
+        return None
+    if weights is not None:
+        for name, scorer in scores.scorers.items():
+            check_scorer(name, scorer)
+    return weight_parameter(evaluator)
 
 
 class _Name(str):

@@ -1,13 +1,13 @@
 //! Comparison of methods. Results are returned as the text of the results log.
 
 use crate::convert::{
-    RowsArgument, RuleArgument, SplitArgument, TargetArgument, from_json, to_fold, to_indices, to_json,
-    to_triplets, with_rule,
+    RowsArgument, RuleArgument, SplitArgument, TargetArgument, WeightsArgument, from_json, to_fold,
+    to_indices, to_json, to_triplets, with_rule, with_weights,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Dataset, ImputeStrategy, Rows, Splits};
+use kernsift::data::{Dataset, ImputeStrategy, Rows, Splits, Weights};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, EvaluatorChoice, External, ExternalComparison, FoldSelection, Metric,
     ResultsLog, Scores, SplitChoice, Summary, scores,
@@ -67,15 +67,14 @@ impl Plan {
         x: RowsArgument<'_>,
         names: Vec<String>,
         y: &TargetArgument<'_>,
-        splits: Option<Vec<SplitArgument<'_>>>,
-        groups: Option<RuleArgument<'_>>,
+        (splits, groups, weights): Respected<'_>,
     ) -> PyResult<Parts> {
         let data = x.to_data(Some(names), y.to_target()?)?;
         if self.fill.is_none() {
             data.need_complete("compare").map_err(to_python)?;
         }
         drop(x);
-        let data = with_rule(data, groups)?;
+        let data = with_weights(with_rule(data, groups)?, weights).map_err(to_python)?;
         let evaluator = match (self.external, self.evaluator) {
             (Some(external), _) => EvaluatorChoice::External(external),
             (None, Some(text)) => Evaluator::parse(&text).map_err(to_python)?.into(),
@@ -106,13 +105,16 @@ impl Plan {
     }
 }
 
+/// Given splits, groups and weights.
+type Respected<'py> = (Option<Vec<SplitArgument<'py>>>, Option<RuleArgument<'py>>, WeightsArgument<'py>);
+
 fn open(record: Option<PathBuf>) -> kernsift::Result<ResultsLog> {
     record.map_or_else(|| Ok(ResultsLog::in_memory()), |path| ResultsLog::open(&path))
 }
 
 /// Runs or resumes a comparison. Returns the results log, the costs, and the labels of the methods in the given order.
 #[pyfunction]
-#[pyo3(signature = (plan, x, names, y, splits, groups, record, settings))]
+#[pyo3(signature = (plan, x, names, y, respected, record, settings))]
 #[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
 pub fn compare<'py>(
     py: Python<'py>,
@@ -120,15 +122,14 @@ pub fn compare<'py>(
     x: RowsArgument<'py>,
     names: Vec<String>,
     y: TargetArgument<'py>,
-    splits: Option<Vec<SplitArgument<'py>>>,
-    groups: Option<RuleArgument<'py>>,
+    respected: Respected<'py>,
     record: Option<PathBuf>,
     settings: Settings,
 ) -> PyResult<(String, String, Vec<String>)> {
     let plan: Plan = from_json("compare", plan)?;
     // Seconds beyond the range of durations are no limit.
     let budget = plan.time_budget.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let (compare, data, name) = plan.parts(x, names, &y, splits, groups)?;
+    let (compare, data, name) = plan.parts(x, names, &y, respected)?;
     let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
     let (text, costs) = run(py, settings, move |ctx| {
         let mut log = open(record)?;
@@ -155,14 +156,17 @@ pub struct Comparison {
 type Selections<'py> =
     Vec<(String, Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Vec<String>)>)>;
 
+/// Indices of rows, and their weights if there are any.
+type WeightedRows<'py> = (Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyArray1<f64>>>);
+
 /// Label, training rows and test rows of a task.
-type TaskOf<'py> = (String, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+type TaskOf<'py> = (String, WeightedRows<'py>, WeightedRows<'py>);
 
 #[pymethods]
 impl Comparison {
     /// Checks everything and makes the splits.
     #[new]
-    #[pyo3(signature = (plan, x, names, y, splits, groups, record, settings))]
+    #[pyo3(signature = (plan, x, names, y, respected, record, settings))]
     #[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
     fn new<'py>(
         py: Python<'py>,
@@ -170,13 +174,12 @@ impl Comparison {
         x: RowsArgument<'py>,
         names: Vec<String>,
         y: TargetArgument<'py>,
-        splits: Option<Vec<SplitArgument<'py>>>,
-        groups: Option<RuleArgument<'py>>,
+        respected: Respected<'py>,
         record: Option<PathBuf>,
         settings: Settings,
     ) -> PyResult<Self> {
         let plan: Plan = from_json("compare", plan)?;
-        let (compare, data, name) = plan.parts(x, names, &y, splits, groups)?;
+        let (compare, data, name) = plan.parts(x, names, &y, respected)?;
         let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
         let begun = run(py, settings, move |ctx| {
             compare.check(&data)?;
@@ -199,12 +202,16 @@ impl Comparison {
 
     /// Label, training rows and test rows of a task.
     fn task<'py>(&self, py: Python<'py>, task: usize) -> TaskOf<'py> {
-        let (label, train, test) = py.detach(|| {
+        let (label, fold, [of_train, of_test]) = py.detach(|| {
             let comparison = lock(&self.shared);
             let (label, fold) = comparison.task(task);
-            (label.to_owned(), to_indices(&fold.train), to_indices(&fold.test))
+            let weights = comparison.weights(&fold);
+            (label.to_owned(), fold, weights)
         });
-        (label, train.into_pyarray(py), test.into_pyarray(py))
+        let side = |rows: &[usize], weights: Option<Vec<f64>>| {
+            (to_indices(rows).into_pyarray(py), weights.map(|weights| weights.into_pyarray(py)))
+        };
+        (label, side(&fold.train, of_train), side(&fold.test, of_test))
     }
 
     /// The selections of a task, and its cost as JSON.
@@ -254,18 +261,24 @@ pub fn classification_scores(
     predicted: Vec<usize>,
     class_scores: PyReadonlyArray2<'_, f64>,
     probabilities: Option<PyReadonlyArray2<'_, f64>>,
+    weights: Option<Vec<f64>>,
 ) -> PyResult<String> {
-    let scores = Scores::classification(&truth, &predicted, &class_scores.as_array().to_owned());
+    let weights = Weights::new(weights.as_deref());
+    let scores = Scores::classification(&truth, &predicted, &class_scores.as_array().to_owned(), weights);
     to_json(&match probabilities {
-        Some(probabilities) => scores.with_probabilities(&truth, &probabilities.as_array().to_owned()),
+        Some(values) => scores.with_probabilities(&truth, &values.as_array().to_owned(), weights),
         None => scores,
     })
 }
 
 /// The scores of predicted numbers as JSON.
 #[pyfunction]
-pub fn regression_scores(truth: Vec<f64>, predicted: Vec<f64>) -> PyResult<String> {
-    to_json(&Scores::regression(&truth, &predicted))
+pub fn regression_scores(
+    truth: Vec<f64>,
+    predicted: Vec<f64>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<String> {
+    to_json(&Scores::regression(&truth, &predicted, Weights::new(weights.as_deref())))
 }
 
 /// The table of a results log, as JSON.
@@ -320,9 +333,7 @@ fn candidates(requested: Vec<RequestedMethod>, data: &Dataset) -> kernsift::Resu
             // Methods named before 'all' are not added again.
             RequestedMethod::All => {
                 let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
-                all.extend(
-                    Candidate::all_for(data.target()).into_iter().filter(|c| !known.contains(&c.label)),
-                );
+                all.extend(Candidate::all_supporting(data).into_iter().filter(|c| !known.contains(&c.label)));
             }
             RequestedMethod::Named { label, text } => {
                 let method = Candidate::parse(&text)?;

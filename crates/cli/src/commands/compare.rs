@@ -6,8 +6,9 @@ use super::report;
 use crate::args::{CompareArgs, ScaleArg, Switch};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_outputs, load_split_by, load_test};
+use crate::input::{Also, Loaded, check_outputs};
 use crate::output::{Cell as TableCell, number, percent, print, print_json, table};
+use crate::roles::{Roles, load_rows, load_test};
 use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, Fold, SplitRule, Splits, stack};
 use kernsift::error::bytes;
@@ -29,7 +30,8 @@ const LEVEL: f64 = 0.05;
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let also = Also { table: false, details: args.report.is_some() };
-    let loaded = load_split_by(&args.table, &args.split_by, also, ctx, console)?;
+    let roles = Roles { split_by: &args.split_by, weights: &args.weights };
+    let loaded = load_rows(&args.table, roles, also, ctx, console)?;
     let (data, splits) = rows(args, &loaded, ctx, console)?;
     let data = data.as_ref();
     let compare = plan(args, data, splits)?;
@@ -107,7 +109,7 @@ fn rows<'a>(
         };
         return Ok((Cow::Borrowed(train), SplitChoice::Generated(splits)));
     };
-    let test = load_test(test, &args.table, loaded, ctx, console)?.data;
+    let test = load_test(test, (&args.table, &args.weights), loaded, ctx, console)?.data;
     let data = stack(train, &test)?;
     let fold = Fold { train: (0..train.n()).collect(), test: (train.n()..data.n()).collect() };
     Ok((Cow::Owned(data), SplitChoice::Given(vec![fold])))
@@ -137,7 +139,7 @@ fn plan(args: &CompareArgs, data: &Dataset, splits: SplitChoice) -> Result<Compa
     };
     for text in split_methods(args.methods.as_deref().unwrap_or_default()) {
         let new = match text {
-            "all" => Candidate::all_for(data.target()),
+            "all" => Candidate::all_supporting(data),
             text => vec![Candidate::parse(text).map_err(no_such_method)?],
         };
         for candidate in new {
@@ -207,7 +209,7 @@ fn text(loaded: &Loaded, test: Option<&str>, compare: &Compare, summary: &Summar
             format!("{n_rows} test rows of {}", test.unwrap_or(&loaded.name))
         }
     };
-    let splits = splits + split_by(compare, data);
+    let splits = splits + split_by(compare, data) + weighted(data);
     let mut text = format!(
         "{}\n{} of {} in {splits}; methods are fitted on training rows only\n",
         loaded.describe(""),
@@ -310,6 +312,16 @@ fn split_by(compare: &Compare, data: &Dataset) -> &'static str {
         (_, SplitRule::Time(_)) => " by time",
         _ if !compare.stratify => ", not stratified",
         _ => "",
+    }
+}
+
+/// What the rows weigh.
+fn weighted(data: &Dataset) -> &'static str {
+    match (data.weights().given().is_some(), data.balances_classes()) {
+        (true, true) => "; weighted, fits to balanced classes",
+        (true, false) => "; weighted",
+        (false, true) => "; fits to balanced classes",
+        (false, false) => "",
     }
 }
 

@@ -6,7 +6,7 @@
 use super::scores::Scores;
 use crate::classify::{KnnClassifier, Knnc, LinearSvm, Svm, SvmSearch};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows, Target};
+use crate::data::{Dataset, Rows, Target, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, KernelChoice};
 use crate::method::{Info, Needs, family};
@@ -139,8 +139,22 @@ impl Evaluator {
         }
     }
 
-    /// Checks that it supports the target, and its parameters.
+    /// Whether it supports weights of samples.
+    pub fn supports_weights(&self) -> bool {
+        matches!(self, Self::Svm(_) | Self::LinearSvm(_) | Self::Ridge(_))
+    }
+
+    /// The names of the evaluators that support weights.
+    pub fn names_with_weights() -> Vec<&'static str> {
+        let names = EVALUATORS.iter().map(|info| info.name);
+        names.filter(|name| Self::by_name(name).is_ok_and(|evaluator| evaluator.supports_weights())).collect()
+    }
+
+    /// Checks that it supports the target and the weights, and its parameters.
     pub fn check(&self, data: &Dataset) -> Result<()> {
+        if !self.supports_weights() {
+            data.need_unweighted(self.info().title, Self::names_with_weights())?;
+        }
         match (self, data.target()) {
             (_, Target::None) => Self::check_target(data),
             (Self::Ridge(_), Target::Classes(_)) => Err(Error::param(
@@ -208,18 +222,23 @@ impl Evaluator {
         Err(Error::NoEffect { method: self.name(), name, why: why.into() })
     }
 
-    /// Fits on `train`, predicts `test`, and scores the predictions against `truth`.
+    /// Fits on `train`, predicts `test`, and scores the predictions against `truth`, with the weights of the test rows.
     pub fn evaluate(
         &self,
         train: &Dataset,
         test: &Rows,
         truth: &Target,
+        weights: Weights,
         ctx: &Context,
     ) -> Result<Evaluation> {
         match (train.target(), truth) {
-            _ if all_rows_equal(train.x()) => self.evaluate_constant(train.target(), truth),
-            (Target::Classes(_), Target::Classes(truth)) => self.classification(train, test, truth, ctx),
-            (Target::Continuous(y), Target::Continuous(truth)) => self.regression(train, y, test, truth, ctx),
+            _ if all_rows_equal(train.x()) => self.evaluate_constant(train, truth, weights),
+            (Target::Classes(_), Target::Classes(truth)) => {
+                self.classification(train, test, (&truth.codes, weights), ctx)
+            }
+            (Target::Continuous(y), Target::Continuous(truth)) => {
+                self.regression(train, y, test, (truth, weights), ctx)
+            }
             _ => Err(Error::param(NAME, "target", "present", "no target")),
         }
     }
@@ -228,7 +247,7 @@ impl Evaluator {
         &self,
         train: &Dataset,
         test: &Rows,
-        truth: &Classes,
+        truth: (&[usize], Weights),
         ctx: &Context,
     ) -> Result<Evaluation> {
         let classes = train.classes(NAME)?;
@@ -267,29 +286,37 @@ impl Evaluator {
             }
             Self::Ridge(_) => return Err(Error::param(NAME, "evaluator", "one for classes", "ridge")),
         };
-        Ok(Evaluation { scores: self.scores_of(&truth.codes, &predicted, &class_scores), chosen })
+        Ok(Evaluation { scores: self.scores_of(truth, &predicted, &class_scores), chosen })
     }
 
-    fn scores_of(&self, truth: &[usize], predicted: &[usize], class_scores: &Array2<f64>) -> Scores {
-        let scores = Scores::classification(truth, predicted, class_scores);
-        if self.gives_probabilities() { scores.with_probabilities(truth, class_scores) } else { scores }
+    fn scores_of(
+        &self,
+        (truth, weights): (&[usize], Weights),
+        predicted: &[usize],
+        class_scores: &Array2<f64>,
+    ) -> Scores {
+        let scores = Scores::classification(truth, predicted, class_scores, weights);
+        match self.gives_probabilities() {
+            true => scores.with_probabilities(truth, class_scores, weights),
+            false => scores,
+        }
     }
 
     /// The evaluation of a constant prediction: the most frequent class, or the mean.
-    fn evaluate_constant(&self, train: &Target, truth: &Target) -> Result<Evaluation> {
-        let scores = match (train, truth) {
-            (Target::Classes(train), Target::Classes(truth)) => {
-                let counts = train.counts();
-                let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
-                let (n, n_train) = (truth.codes.len(), train.codes.len());
-                let fractions = Array2::from_shape_fn((n, counts.len()), |(_, class)| {
-                    counts[class] as f64 / n_train as f64
-                });
-                self.scores_of(&truth.codes, &vec![most; n], &fractions)
+    fn evaluate_constant(&self, train: &Dataset, truth: &Target, weights: Weights) -> Result<Evaluation> {
+        let total = train.weights().total(train.n());
+        let scores = match (train.target(), truth) {
+            (Target::Classes(classes), Target::Classes(truth)) => {
+                let counts = classes.weighted_counts(train.weights());
+                let more = |a: &usize, b: &usize| counts[*a].total_cmp(&counts[*b]);
+                let most = (0..counts.len()).rev().max_by(more).unwrap_or(0);
+                let n = truth.codes.len();
+                let fractions = Array2::from_shape_fn((n, counts.len()), |(_, class)| counts[class] / total);
+                self.scores_of((&truth.codes, weights), &vec![most; n], &fractions)
             }
-            (Target::Continuous(train), Target::Continuous(truth)) => {
-                let mean = train.iter().sum::<f64>() / train.len().max(1) as f64;
-                Scores::regression(truth, &vec![mean; truth.len()])
+            (Target::Continuous(y), Target::Continuous(truth)) => {
+                let sum: f64 = y.iter().enumerate().map(|(row, y)| train.weights().of(row) * y).sum();
+                Scores::regression(truth, &vec![sum / total; truth.len()], weights)
             }
             _ => return Err(Error::param(NAME, "target", "present", "no target")),
         };
@@ -301,13 +328,13 @@ impl Evaluator {
         train: &Dataset,
         y: &[f64],
         test: &Rows,
-        truth: &[f64],
+        (truth, weights): (&[f64], Weights),
         ctx: &Context,
     ) -> Result<Evaluation> {
         let mut chosen = BTreeMap::new();
         let predicted = match self {
             Self::Ridge(ridge) => {
-                let model = ridge.fit(train.x(), y, ctx)?;
+                let model = ridge.fit(train.x(), y, train.weights(), ctx)?;
                 chosen.insert("penalty".to_owned(), model.penalty);
                 model.predict(test, ctx)?
             }
@@ -317,7 +344,7 @@ impl Evaluator {
             }
             _ => return Err(Error::param(NAME, "evaluator", "ridge or knn", self.name())),
         };
-        Ok(Evaluation { scores: Scores::regression(truth, &predicted), chosen })
+        Ok(Evaluation { scores: Scores::regression(truth, &predicted, weights), chosen })
     }
 }
 
@@ -341,6 +368,7 @@ pub struct Evaluation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Classes;
     use ndarray::array;
 
     #[test]
@@ -351,7 +379,7 @@ mod tests {
         let test: Rows = array![[7.0], [8.0], [1.0], [2.0]].into();
         for evaluator in ["svm", "linear-svm", "knn", "kernel-knn"] {
             let evaluator = Evaluator::by_name(evaluator).unwrap();
-            let scores = evaluator.evaluate(&train, &test, &truth, &ctx).unwrap().scores;
+            let scores = evaluator.evaluate(&train, &test, &truth, Weights::ONE, &ctx).unwrap().scores;
             assert_eq!((scores.error, scores.auc), (Some(0.25), Some(0.5)));
         }
         let numbers = Target::Continuous(vec![1.0, 2.0, 6.0]);
@@ -359,7 +387,8 @@ mod tests {
         let truth = Target::Continuous(vec![2.0, 4.0, 3.0, 3.0]);
         for evaluator in ["ridge", "knn"] {
             let evaluator = Evaluator::by_name(evaluator).unwrap();
-            assert_eq!(evaluator.evaluate(&train, &test, &truth, &ctx).unwrap().scores.r2, Some(0.0));
+            let scores = evaluator.evaluate(&train, &test, &truth, Weights::ONE, &ctx).unwrap().scores;
+            assert_eq!(scores.r2, Some(0.0));
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct FoldRows {
 impl FoldRows {
     /// Encodes the rows of a fold.
     pub fn new(data: &Dataset, fold: &Fold, split: usize, encoding: Encoding) -> Result<Self> {
-        let typed = data.take_rows(&fold.train);
+        let typed = data.take_rows(&fold.train).for_fit().into_owned();
         let is_typed = data.has_missing() || data.is_typed();
         // Fill values are not needed for complete numbers.
         let impute = encoding.impute.filter(|_| is_typed);

@@ -1,12 +1,13 @@
 //! A test set: how well a selection predicts rows that it was not fitted to.
 
-use crate::args::TableArgs;
+use crate::args::{TableArgs, WeightArgs};
 use crate::commands::report::MAX_ROWS;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, load_test};
+use crate::input::Loaded;
 use crate::output::{number, percent};
-use kernsift::data::{Dataset, Encoder, Encoding, Target, stack};
+use crate::roles::load_test;
+use kernsift::data::{Dataset, Encoder, Encoding, Target, Weights, stack};
 use kernsift::evaluate::{Evaluator, Scores};
 use kernsift::internals::Rng;
 use kernsift::{Context, Model};
@@ -44,7 +45,7 @@ impl TestSet {
     /// Reads and prepares a test set, which must have the target column of the training rows.
     pub fn read(
         name: &str,
-        args: &TableArgs,
+        args: (&TableArgs, &WeightArgs),
         loaded: &Loaded,
         ctx: &Context,
         console: &Console,
@@ -85,13 +86,15 @@ impl TestSet {
         if train_rows.len() < train.n() {
             ctx.note(format!("the evaluator of --test is fitted to {MAX_ROWS} random rows"));
         }
+        let weights = both.weights().of_rows(&test_rows);
         let score = |features: &[usize]| -> kernsift::Result<Scores> {
             let data = both.take_columns(features);
-            let train = data.take_rows(&train_rows);
+            let train = data.take_rows(&train_rows).for_fit().into_owned();
             let encoder = Encoder::fit(&train, encoding)?;
             let test = encoder.apply(&data.x().take_rows(&test_rows))?;
             let truth = data.target_of(&test_rows);
-            Ok(evaluator.evaluate(&encoder.encode(&train)?, &test, &truth, ctx)?.scores)
+            let weights = Weights::new(weights.as_deref());
+            Ok(evaluator.evaluate(&encoder.encode(&train)?, &test, &truth, weights, ctx)?.scores)
         };
         Ok(TestScores {
             name: self.name.clone(),
