@@ -145,14 +145,20 @@ class Work(NamedTuple):
     y: npt.NDArray[Any]
     #: Class labels in order; None for a continuous target.
     classes: npt.NDArray[Any] | None
+    #: The parameter of the evaluator's `fit` that takes weights; None without weights.
+    weight_parameter: str | None
+
+
+#: Indices of samples, and their weights.
+Side = tuple[npt.NDArray[np.int64], FloatArray | None]
 
 
 class Rows(NamedTuple):
     """Training and test samples of a task."""
 
     label: str
-    train: npt.NDArray[np.int64]
-    test: npt.NDArray[np.int64]
+    train: Side
+    test: Side
 
 
 #: A record as JSON, and encoded training and test samples with the name of the feature of each column.
@@ -172,11 +178,14 @@ def evaluate(
 def _record(work: Work, rows: Rows, record: dict[str, Any], parts: Any) -> dict[str, Any]:
     if parts is None:
         return record
-    y_test = work.y[rows.test]
+    at_test, of_test = rows.test
+    y_test = work.y[at_test]
+    scored = {} if of_test is None else {"sample_weight": of_test}
     try:
         model, test, names = _fitted(work, rows, record["k"], parts)
-        scores = _scores(work, model, test, y_test)
-        found = {name: float(scorer(model, test, y_test)) for name, scorer in work.scorers.items()}
+        scores = _scores(work, model, test, y_test, of_test)
+        scorers = work.scorers.items()
+        found = {name: float(scorer(model, test, y_test, **scored)) for name, scorer in scorers}
     except Exception as error:
         record = {
             key: record[key] for key in ("method", "repeat", "fold", "k", "train_rows") if key in record
@@ -190,7 +199,9 @@ def _record(work: Work, rows: Rows, record: dict[str, Any], parts: Any) -> dict[
 def _fitted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[Any, FloatArray, dict[str, list[str]]]:
     """A fitted model, its test samples, and the names of the features of a selector of another package."""
     train, test, columns = parts
-    y_train = work.y[rows.train]
+    at_train, weights = rows.train
+    y_train = work.y[at_train]
+    fit_weights = {work.weight_parameter: weights} if work.weight_parameter else {}
     model, names = clone(work.evaluator), {}
     selector = work.methods.get(rows.label)
     if selector is not None:
@@ -201,7 +212,7 @@ def _fitted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[Any, FloatArray
             train, test = selector.transform(train), selector.transform(test)
         else:
             model = selector
-    return model.fit(train, y_train), test, names
+    return model.fit(train, y_train, **fit_weights), test, names
 
 
 def _names(selector: Any, columns: list[str]) -> dict[str, list[str]]:
@@ -215,13 +226,16 @@ def _names(selector: Any, columns: list[str]) -> dict[str, list[str]]:
     return {"features": names}
 
 
-def _scores(work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any]) -> dict[str, Any]:
+def _scores(
+    work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any], sample_weight: FloatArray | None
+) -> dict[str, Any]:
     """The scores of the library."""
+    weights = None if sample_weight is None else sample_weight.tolist()
     predicted = np.asarray(model.predict(X)).ravel()
     scores: dict[str, Any]
     if work.classes is None:
         scores = json.loads(
-            _native.regression_scores(y.astype(float).tolist(), predicted.astype(float).tolist())
+            _native.regression_scores(y.astype(float).tolist(), predicted.astype(float).tolist(), weights)
         )
         return scores
     is_binary = len(work.classes) == 2
@@ -230,7 +244,11 @@ def _scores(work: Work, model: Any, X: FloatArray, y: npt.NDArray[Any]) -> dict[
     order = (decisions, probabilities) if is_binary else (probabilities, decisions)
     ranked = next((of(X) for of in order if of is not None), np.zeros((len(X), 0)))
     text = _native.classification_scores(
-        _coded(work, y), _coded(work, predicted), ranked, None if probabilities is None else probabilities(X)
+        _coded(work, y),
+        _coded(work, predicted),
+        ranked,
+        None if probabilities is None else probabilities(X),
+        weights,
     )
     scores = json.loads(text)
     return scores
@@ -361,7 +379,7 @@ def _predicted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[list[int], l
     probabilities = _class_columns(work, model, "predict_proba", 0.0)
     predicted = np.asarray(model.predict(test)).ravel()
     columns = None if probabilities is None else probabilities(test)
-    return _coded(work, work.y[rows.test]), _coded(work, predicted), columns
+    return _coded(work, work.y[rows.test[0]]), _coded(work, predicted), columns
 
 
 def with_seeds(estimator: Any, seed: int) -> Any:

@@ -4,7 +4,17 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
-from kernsift._native_data import Check, Classes, FloatArray, IntArray, NativeRows, Rule, Settings, Target
+from kernsift._native_data import (
+    Check,
+    Classes,
+    FloatArray,
+    IntArray,
+    NativeRows,
+    NativeWeights,
+    Rule,
+    Settings,
+    Target,
+)
 
 __version__: str
 
@@ -23,6 +33,7 @@ _Request = tuple[
     Classes | FloatArray,
     list[tuple[IntArray, IntArray]] | None,
     IntArray | None,
+    NativeWeights,
     str | os.PathLike[str] | None,
 ]
 
@@ -146,6 +157,7 @@ def select(
     n_features: str,
     standardize: bool,
     rule: Rule | None,
+    weights: NativeWeights,
     settings: Settings,
 ) -> dict[str, Any]: ...
 
@@ -218,9 +230,13 @@ def predictions(
     probabilities: FloatArray | None,
 ) -> str: ...
 def classification_scores(
-    truth: list[int], predicted: list[int], class_scores: FloatArray, probabilities: FloatArray | None
+    truth: list[int],
+    predicted: list[int],
+    class_scores: FloatArray,
+    probabilities: FloatArray | None,
+    weights: list[float] | None,
 ) -> str: ...
-def regression_scores(truth: list[float], predicted: list[float]) -> str: ...
+def regression_scores(truth: list[float], predicted: list[float], weights: list[float] | None) -> str: ...
 
 @final
 class Comparison:
@@ -229,7 +245,9 @@ class Comparison:
     def labels(self) -> list[str]: ...
     @property
     def n_tasks(self) -> int: ...
-    def task(self, task: int) -> tuple[str, IntArray, IntArray]: ...
+    def task(
+        self, task: int
+    ) -> tuple[str, tuple[IntArray, FloatArray | None], tuple[IntArray, FloatArray | None]]: ...
     def select(
         self, task: int, seconds: float | None, settings: Settings
     ) -> tuple[list[tuple[str, tuple[FloatArray, FloatArray, list[str]] | None]], str] | None: ...

@@ -39,6 +39,8 @@ Classes = tuple[IntArray, list[str]]
 Target = Classes | FloatArray
 #: What splits of samples respect: the group of each, or splits.
 Rule = IntArray | list[tuple[IntArray, IntArray]]
+#: A weight per sample, and whether classes are weighted equally.
+NativeWeights = tuple[FloatArray | None, bool]
 #: Result of cross-validation: record, costs, numbers of features, measure; or why there is none.
 Check = str | tuple[str, str, list[int], str]
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.

@@ -66,6 +66,12 @@ SHARED: Docs = {
         "at most 100 integers 0, 1, 2, ... or 1, 2, 3, ... with ten samples of each. Other numbers and dates "
         "are continuous.",
     ),
+    "sample_weight": (
+        "array-like of shape (n_samples,)",
+        "Weights of the samples, 0 or more: weight 2 means that the sample is there twice. None is 1 for "
+        "all. A pipeline or search passes them if they are requested: "
+        "``set_fit_request(sample_weight=True)``.",
+    ),
     "n_triplets": ("int", "Number of triplets to draw if `y` holds labels."),
     "tuned": (
         "bool",

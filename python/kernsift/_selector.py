@@ -29,6 +29,7 @@ from kernsift._parameters import documented
 from kernsift._progress import report_progress
 from kernsift._reports import ReportMixin, ReportParts
 from kernsift._sklearn import _fit_context, _get_output_config
+from kernsift._weights import read_weights
 
 
 class FeatureSelectorMixin(SelectorMixin):
@@ -94,11 +95,12 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
         -------
         {self}
         """
-        return self._fit(X, y, None)
+        return self._fit(X, y)
 
-    def _fit(self, X: Any, y: Any, groups: Any) -> Self:
+    def _fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         X, target = self._checked(X, y)
         rule = self._split_rule(X, y, groups)
+        weights = read_weights(sample_weight, X.shape[0]), False
         with report_progress(self, X):
             answer = _native.select(
                 method_json(self._method, self._own_parameters()),
@@ -107,6 +109,7 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
                 self._feature_count(X.shape[1]),
                 bool(self.standardize),
                 rule,
+                weights,
                 self._fit_settings(),
             )
         self._store_details(answer, X)
@@ -197,6 +200,28 @@ def _of_frame(answer: dict[str, Any], rows: PreparedRows) -> dict[str, Any]:
     }
 
 
+class WeightedSelector(BaseSelector):
+    """A feature selector that supports weights of samples."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features and select some.
+
+        Parameters
+        ----------
+        {X_train}
+        y : array-like of shape (n_samples,), default=None
+            Class labels or, for methods that support it, a continuous target. Unsupervised methods ignore it;
+            the others need it.
+        {sample_weight}
+
+        Returns
+        -------
+        {self}
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+
 class BaseTargetSelector(BaseSelector):
     """A feature selector for classification and regression targets."""
 
@@ -208,6 +233,10 @@ class BaseTargetSelector(BaseSelector):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite="allow-nan")
         return X, store_target(self, y)
+
+
+class WeightedTargetSelector(WeightedSelector, BaseTargetSelector):
+    """A feature selector for classification and regression targets that supports weights."""
 
 
 def store_target(estimator: Any, y: Any) -> Target:

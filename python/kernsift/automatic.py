@@ -164,7 +164,7 @@ class AutoSelector(BaseTargetSelector):
         -------
         {self}
         """
-        return self._fit(X, y, groups)
+        return self._fit(X, y, groups=groups)
 
     def _split_rule(self, X: Any, y: Any, groups: Any) -> Rule | None:
         groups = read_groups(groups, X.shape[0])

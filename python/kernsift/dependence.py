@@ -21,7 +21,7 @@ from kernsift._native_data import (
     to_json,
 )
 from kernsift._parameters import choices, constraints, core_docs, documented
-from kernsift._selector import BaseTargetSelector
+from kernsift._selector import BaseTargetSelector, WeightedTargetSelector
 from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.kernels import Kernel, choice_form
 
@@ -184,7 +184,7 @@ def _y_variables(
     return _rows(Y, "Y"), to_json(choice_form(kernel, gamma, degree, coef0))
 
 
-class FOHSIC(BaseTargetSelector):
+class FOHSIC(WeightedTargetSelector):
     """FOHSIC: forward selection by HSIC.
 
     Each step adds the feature that maximizes the dependence (HSIC, see :func:`hsic`) between the selected
@@ -249,7 +249,7 @@ class FOHSIC(BaseTargetSelector):
         self.verbose = verbose
 
 
-class BAHSIC(BaseTargetSelector):
+class BAHSIC(WeightedTargetSelector):
     """BAHSIC: backward elimination by HSIC.
 
     Each round removes the features without which the dependence (HSIC, see :func:`hsic`) of the target on
@@ -319,7 +319,7 @@ class BAHSIC(BaseTargetSelector):
         self.verbose = verbose
 
 
-class HSICLasso(BaseTargetSelector):
+class HSICLasso(WeightedTargetSelector):
     """HSIC Lasso: features with any dependence on the target that others do not already explain.
 
     The centered kernel matrix of the target is fitted by a nonnegative, l1-penalized combination of the

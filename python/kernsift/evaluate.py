@@ -54,6 +54,7 @@ from kernsift._sklearn import (
 )
 from kernsift._splits import read_groups, read_splits, read_splits_of_rows, take_groups
 from kernsift._warnings import warn
+from kernsift._weights import check_scorer, read_weights, weight_parameter
 
 __all__ = ["CompareResult", "compare"]
 
@@ -71,6 +72,8 @@ __all__ = ["CompareResult", "compare"]
         "groups": ["array-like", str, None],
         "stratify": ["boolean"],
         "train_sizes": ["array-like", None],
+        "sample_weight": ["array-like", Real, None],
+        "class_weight": [StrOptions({"balanced"}), None],
         "target_type": SHARED_CONSTRAINTS["target_type"],
         "standardize": ["boolean"],
         "missing": [StrOptions({"auto", "error", "mean", "median"})],
@@ -98,6 +101,8 @@ def compare(
     groups: Any = None,
     stratify: bool = True,
     train_sizes: Any = None,
+    sample_weight: Any = None,
+    class_weight: str | None = None,
     target_type: str = "auto",
     standardize: bool = True,
     missing: str = "auto",
@@ -168,6 +173,12 @@ def compare(
         the split if `stratify`; with groups they have the first groups that have at most so many samples
         together, and with ``cv=TimeSeriesSplit()`` the last samples before the test samples. None uses all
         training samples.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples, 0 or more, in selectors, evaluators and scores; None is 1 for all. Methods
+        and evaluators that do not support weights are an error, "all" leaves them out.
+    class_weight : "balanced" or None, default=None
+        Weights of the classes in selectors and evaluators, but not in scores: with "balanced" all classes
+        have the same total weight among the training samples of each split.
     {target_type}
     standardize : bool, default=True
         Whether to scale features to variance 1, fitted to the training samples of each split.
@@ -238,8 +249,11 @@ def compare(
     if not isinstance(cv, Integral) and (repeats != 1 or not (stratify or sizes)):
         given = "stratify=False" if repeats == 1 else f"repeats={repeats}"
         raise ValueError(f"{given} needs an int as cv; for other splits use a splitter that has it.")
+    n_samples = len(X) if isinstance(y, str) else x.shape[0]
+    weights = read_weights(sample_weight, n_samples)
     if isinstance(y, str):
         rows = x.native.rows
+        weights = None if weights is None else weights[rows]
         groups = None if groups is None else read_groups(np.asarray(groups, dtype=object)[rows], len(rows))
         splits = read_splits_of_rows(cv, rows, target, groups)
     else:
@@ -266,11 +280,13 @@ def compare(
         "time_budget": None if time_budget is None else float(time_budget),
     }
     path = None if record is None else os.fspath(record)
-    request = (to_json(plan), native_rows(x), names, target, splits, groups, path)
+    native_weights = (weights, class_weight is not None)
+    request = (to_json(plan), native_rows(x), names, target, splits, groups, native_weights, path)
     if is_external:
         y_values, classes = labels_of(y, target)
         own = {label: with_seeds(method, run.seed) for label, method in _external_methods(methods).items()}
-        work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes)
+        weighted = _weight_parameter(evaluator, scores, weights, class_weight)
+        work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes, weighted)
         comparison = _native.Comparison(request, run)
         labels = comparison.labels
         text, costs, left_out = evaluate_all(comparison, work, run, n_jobs, time_budget)
@@ -282,8 +298,9 @@ def compare(
     code = _as_code(
         repr(y) if isinstance(y, str) else "y",
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
-        | {"scoring": scoring, "groups": groups_given, "stratify": stratify}
-        | {"train_sizes": train_sizes, "target_type": target_type}
+        | {"scoring": scoring, "groups": groups_given, "stratify": stratify, "train_sizes": train_sizes}
+        | {"sample_weight": None if weights is None else _Name("sample_weight"), "class_weight": class_weight}
+        | {"target_type": target_type}
         | {"standardize": standardize, "missing": missing}
         | chosen
         | {"baseline": baseline, "predictions": predictions, "name": name, "random_state": run.seed},
@@ -296,6 +313,18 @@ def compare(
         found = predict(comparison, work, run, n_jobs, choice)
     result._predictions = found
     return result
+
+
+def _weight_parameter(
+    evaluator: Any, scores: Scoring, weights: FloatArray | None, class_weight: str | None
+) -> str | None:
+    """The parameter of the evaluator's `fit` that takes weights; raises if it or a scorer does not."""
+    if weights is None and class_weight is None:
+        return None
+    if weights is not None:
+        for name, scorer in scores.scorers.items():
+            check_scorer(name, scorer)
+    return weight_parameter(evaluator)
 
 
 class _Name(str):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kernsift._selector import BaseSelector, BaseTargetSelector
+from kernsift._selector import BaseSelector, BaseTargetSelector, WeightedSelector
 
 __all__ = ["ChiSquared", "InformationGain", "LaplacianScore", "MutualInformation"]
 
 
-class InformationGain(BaseSelector):
+class InformationGain(WeightedSelector):
     """Information gain: how much the discretized feature reduces the entropy of the class.
 
     Numbers are discretized first; a feature with at most 10 different values, with 5 or more samples each
@@ -139,7 +139,7 @@ class MutualInformation(BaseTargetSelector):
         self.verbose = verbose
 
 
-class ChiSquared(BaseSelector):
+class ChiSquared(WeightedSelector):
     """Chi-squared statistic of independence between a feature and the class.
 
     Either the numbers are counts, such as words in texts, and must not be negative: then this is

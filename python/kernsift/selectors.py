@@ -6,13 +6,13 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from kernsift._parameters import Docs
-from kernsift._selector import BaseSelector, BaseTargetSelector
+from kernsift._selector import BaseSelector, BaseTargetSelector, WeightedSelector, WeightedTargetSelector
 from kernsift._sklearn import Interval, RealNotInt, StrOptions
 
 __all__ = ["FFS", "L1SVM", "SVMRFE", "FisherScore", "NCASelector", "ReliefF"]
 
 
-class FisherScore(BaseTargetSelector):
+class FisherScore(WeightedTargetSelector):
     """Fisher score: distance between class means relative to the within-class variance.
 
     It scores one feature at a time: it does not find features that predict the target only jointly (XOR),
@@ -290,7 +290,7 @@ class ReliefF(BaseTargetSelector):
         return own if self.standardize else {**own, "units": "unscaled"}
 
 
-class SVMRFE(BaseSelector):
+class SVMRFE(WeightedSelector):
     """SVM-RFE: recursive feature elimination by a support vector machine.
 
     An SVM is trained on the remaining features, the least important ones are removed, and so on until one
@@ -361,7 +361,7 @@ class SVMRFE(BaseSelector):
         self.verbose = verbose
 
 
-class L1SVM(BaseSelector):
+class L1SVM(WeightedSelector):
     """L1-SVM: features with nonzero weight in a sparse linear SVM.
 
     The l1 penalty sets most weights to exactly zero, more of them for smaller `C`. For a given number of

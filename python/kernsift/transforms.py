@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kernsift._selector import BaseSelector, BaseTargetSelector
+from kernsift._selector import BaseSelector, BaseTargetSelector, WeightedSelector
 
 __all__ = ["HSFS", "LDFS", "PFS"]
 
@@ -117,7 +117,7 @@ class HSFS(BaseTargetSelector):
         self.verbose = verbose
 
 
-class LDFS(BaseSelector):
+class LDFS(WeightedSelector):
     """LDFS: features of a sparse linear discriminant analysis.
 
     With `form="least-squares"`, class indicators scaled by class sizes are fitted by ``X @ W`` with the

@@ -134,6 +134,24 @@ pub fn with_rule(data: Arc<Dataset>, rule: Option<RuleArgument<'_>>) -> PyResult
     }
 }
 
+/// A weight per sample, and whether classes are weighted equally.
+pub type WeightsArgument<'py> = (Option<PyReadonlyArray1<'py, f64>>, bool);
+
+/// The data with weights of samples and classes.
+pub fn with_weights(
+    data: Arc<Dataset>,
+    (weights, balanced): WeightsArgument<'_>,
+) -> kernsift::Result<Arc<Dataset>> {
+    if weights.is_none() && !balanced {
+        return Ok(data);
+    }
+    let mut data = Arc::unwrap_or_clone(data);
+    if let Some(weights) = weights {
+        data = data.with_weights(weights.as_array().to_vec(), "sample_weight")?;
+    }
+    Ok(Arc::new(if balanced { data.with_balanced_classes()? } else { data }))
+}
+
 /// Samples and, if given, their classes.
 pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyResult<Dataset> {
     let target = y.map_or(Ok(Target::None), |classes| classes.to_target())?;

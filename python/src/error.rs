@@ -58,6 +58,7 @@ fn message(error: &Error) -> String {
         Error::MissingUnsupported { .. } => {
             "Impute it, for example with sklearn.impute.SimpleImputer, or drop the row."
         }
+        Error::WeightsUnsupported { .. } => "Use another one, or leave out sample_weight and class_weight.",
         Error::NoCompleteRows => "Impute missing values, for example with sklearn.impute.SimpleImputer.",
         Error::NotNumeric { .. } => {
             "Correct the value, or encode the column, for example with sklearn.preprocessing.OneHotEncoder."

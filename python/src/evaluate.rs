@@ -1,8 +1,8 @@
 //! Comparison of methods. Results are returned as the text of the results log.
 
 use crate::convert::{
-    RowsArgument, RuleArgument, SplitArgument, TargetArgument, from_json, to_fold, to_indices, to_json,
-    to_triplets, with_rule,
+    RowsArgument, RuleArgument, SplitArgument, TargetArgument, WeightsArgument, from_json, to_fold,
+    to_indices, to_json, to_triplets, with_rule, with_weights,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
@@ -65,7 +65,7 @@ enum RequestedMethod {
     Method(Candidate),
 }
 
-/// A requested comparison: the plan as JSON, samples, names of the features, target, splits, groups and the record.
+/// A requested comparison: the plan as JSON, samples, names of the features, target, splits, groups, weights and the record.
 #[derive(FromPyObject)]
 pub struct Request<'py>(
     String,
@@ -74,6 +74,7 @@ pub struct Request<'py>(
     TargetArgument<'py>,
     Option<Vec<SplitArgument<'py>>>,
     Option<RuleArgument<'py>>,
+    WeightsArgument<'py>,
     Option<PathBuf>,
 );
 
@@ -112,14 +113,14 @@ impl Parts {
 
 impl Request<'_> {
     fn parts(self) -> PyResult<Parts> {
-        let Self(plan, x, names, y, splits, groups, record) = self;
+        let Self(plan, x, names, y, splits, groups, weights, record) = self;
         let plan: Plan = from_json("compare", &plan)?;
         let data = x.to_data(Some(names), y.to_target()?)?;
         if plan.fill.is_none() {
             data.need_complete("compare").map_err(to_python)?;
         }
         drop(x);
-        let data = with_rule(data, groups)?;
+        let data = with_weights(with_rule(data, groups)?, weights).map_err(to_python)?;
         let splits = match splits {
             None => SplitChoice::Generated(plan.splits),
             Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
@@ -198,8 +199,11 @@ pub struct Comparison {
 type Selections<'py> =
     Vec<(String, Option<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Vec<String>)>)>;
 
+/// Indices of rows, and their weights if there are any.
+type WeightedRows<'py> = (Bound<'py, PyArray1<i64>>, Option<Bound<'py, PyArray1<f64>>>);
+
 /// Label, training rows and test rows of a task.
-type TaskOf<'py> = (String, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>);
+type TaskOf<'py> = (String, WeightedRows<'py>, WeightedRows<'py>);
 
 #[pymethods]
 impl Comparison {
@@ -230,12 +234,16 @@ impl Comparison {
 
     /// Label, training rows and test rows of a task.
     fn task<'py>(&self, py: Python<'py>, task: usize) -> TaskOf<'py> {
-        let (label, train, test) = py.detach(|| {
+        let (label, fold, [of_train, of_test]) = py.detach(|| {
             let comparison = lock(&self.shared);
             let (label, fold) = comparison.task(task);
-            (label.to_owned(), to_indices(&fold.train), to_indices(&fold.test))
+            let weights = comparison.weights(&fold);
+            (label.to_owned(), fold, weights)
         });
-        (label, train.into_pyarray(py), test.into_pyarray(py))
+        let side = |rows: &[usize], weights: Option<Vec<f64>>| {
+            (to_indices(rows).into_pyarray(py), weights.map(|weights| weights.into_pyarray(py)))
+        };
+        (label, side(&fold.train, of_train), side(&fold.test, of_test))
     }
 
     /// The selections of a task, and its cost as JSON; None if the selection takes longer than these seconds.
@@ -313,9 +321,7 @@ fn candidates(requested: Vec<RequestedMethod>, data: &Dataset) -> kernsift::Resu
             // Methods named before 'all' are not added again.
             RequestedMethod::All => {
                 let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
-                all.extend(
-                    Candidate::all_for(data.target()).into_iter().filter(|c| !known.contains(&c.label)),
-                );
+                all.extend(Candidate::all_supporting(data).into_iter().filter(|c| !known.contains(&c.label)));
             }
             RequestedMethod::Named { label, text } => {
                 let method = Candidate::parse(&text)?;

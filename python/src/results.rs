@@ -2,6 +2,7 @@
 
 use crate::convert::{from_json, to_json};
 use crate::error::to_python;
+use kernsift::data::Weights;
 use kernsift::evaluate::{MeanRanks, Metric, Predictions, ResultsLog, Scores, Summary};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
@@ -13,10 +14,12 @@ pub fn classification_scores(
     predicted: Vec<usize>,
     class_scores: PyReadonlyArray2<'_, f64>,
     probabilities: Option<PyReadonlyArray2<'_, f64>>,
+    weights: Option<Vec<f64>>,
 ) -> PyResult<String> {
-    let scores = Scores::classification(&truth, &predicted, &class_scores.as_array().to_owned());
+    let weights = Weights::new(weights.as_deref());
+    let scores = Scores::classification(&truth, &predicted, &class_scores.as_array().to_owned(), weights);
     to_json(&match probabilities {
-        Some(probabilities) => scores.with_probabilities(&truth, &probabilities.as_array().to_owned()),
+        Some(values) => scores.with_probabilities(&truth, &values.as_array().to_owned(), weights),
         None => scores,
     })
 }
@@ -36,8 +39,12 @@ pub fn predictions(
 
 /// The scores of predicted numbers as JSON.
 #[pyfunction]
-pub fn regression_scores(truth: Vec<f64>, predicted: Vec<f64>) -> PyResult<String> {
-    to_json(&Scores::regression(&truth, &predicted))
+pub fn regression_scores(
+    truth: Vec<f64>,
+    predicted: Vec<f64>,
+    weights: Option<Vec<f64>>,
+) -> PyResult<String> {
+    to_json(&Scores::regression(&truth, &predicted, Weights::new(weights.as_deref())))
 }
 
 /// What to show of a results log: its text and that of the costs, labels, numbers of features, score, and numbers of training

@@ -1,8 +1,8 @@
 //! Selectors.
 
 use crate::convert::{
-    RowsArgument, RuleArgument, TargetArgument, from_json, name_of, set_outcome, to_dataset_with_missing,
-    to_indices, to_json, with_rule,
+    RowsArgument, RuleArgument, TargetArgument, WeightsArgument, from_json, name_of, set_outcome,
+    to_dataset_with_missing, to_indices, to_json, with_rule, with_weights,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
@@ -19,7 +19,7 @@ use serde::Serialize;
 
 /// Ranks the features and selects some; `method` and `n_features` are JSON.
 #[pyfunction]
-#[pyo3(signature = (method, x, y, n_features, standardize, rule, settings))]
+#[pyo3(signature = (method, x, y, n_features, standardize, rule, weights, settings))]
 #[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
 pub fn select<'py>(
     py: Python<'py>,
@@ -29,11 +29,13 @@ pub fn select<'py>(
     n_features: &str,
     standardize: bool,
     rule: Option<RuleArgument<'py>>,
+    weights: WeightsArgument<'py>,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let method: SelectorMethod = from_json("method", method)?;
     let n_features: FeatureCount = from_json("n_features_to_select", n_features)?;
     let data = with_rule(to_dataset_with_missing(&x, y)?, rule)?;
+    let data = with_weights(data, weights).map_err(to_python)?;
     let encoding = x.encoding(standardize);
     drop(x);
     let selection = run(py, settings, move |ctx| method.select_typed(&data, n_features, encoding, ctx))?;

@@ -87,6 +87,7 @@ fn advice(error: &Error) -> Option<&'static str> {
             "Pass --missing auto, mean or median to impute, --missing drop to drop rows, or use a method that supports \
              missing values."
         }
+        Error::WeightsUnsupported { .. } => "Use another method, or leave out --weights and --class-weight.",
         Error::NoCompleteRows => "Pass --missing auto, mean or median to impute missing values.",
         Error::NotNumeric { .. } | Error::NotOfType { .. } => {
             "Correct the value, or choose another type with --type."

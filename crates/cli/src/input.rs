@@ -1,13 +1,13 @@
 //! Reads and prepares tables, and checks paths of output files.
 
-use crate::args::{OutputArgs, Source, SplitByArgs, TableArgs};
+use crate::args::{OutputArgs, Source, TableArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    Account, Action, BuiltIn, Classes, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe,
-    SplitRule, Table, Target, TargetChoice, TargetType, join_labels,
+    Account, Action, BuiltIn, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe, Table, Target,
+    TargetChoice, TargetType, join_labels,
 };
 use kernsift::model::Content;
 use kernsift::{Context, Error, Model, Observer, Result};
@@ -22,7 +22,7 @@ pub struct Loaded {
     /// Data, recipe and the rows they come from.
     pub prepared: Prepared,
     /// The table before preparation, if its columns are to be written. It takes as much memory as the data.
-    table: Option<Table>,
+    pub table: Option<Table>,
     /// The target column with its original values, for output.
     pub target: Option<Column>,
     missing: Missing,
@@ -156,34 +156,6 @@ pub fn load(args: &TableArgs, also: Also, ctx: &Context, console: &Console) -> R
     Ok(Loaded { table: also.table.then_some(table), ..loaded })
 }
 
-/// Reads and prepares a table with a column of groups or times, which is not a feature.
-pub fn load_split_by(
-    args: &TableArgs,
-    by: &SplitByArgs,
-    also: Also,
-    ctx: &Context,
-    console: &Console,
-) -> std::result::Result<Loaded, Failure> {
-    let Some((option, name)) = by.column() else { return Ok(load(args, also, ctx, console)?) };
-    if args.target.as_deref() == Some(name) {
-        return Err(Failure::Input(format!(
-            "{option} and --target name the same column, '{name}'; use another"
-        )));
-    }
-    let mut table = read(&args.data, args.source(), ctx, console)?;
-    let in_file = |error: Error| error.in_file(Path::new(&args.data));
-    let column = table.remove_column(name).map_err(in_file)?;
-    let rule = match by.groups {
-        Some(_) => SplitRule::groups_of(&column),
-        None => SplitRule::times_of(&column),
-    };
-    let rule = rule.map_err(in_file)?;
-    let mut loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
-    let rule = rule.take_rows(&loaded.prepared.rows);
-    loaded.prepared.data = loaded.prepared.data.with_split_rule(rule)?;
-    Ok(Loaded { table: also.table.then_some(table), ..loaded })
-}
-
 /// Prepares a table. `default` is the target if the user names none; `details` are statistics of all columns.
 pub fn load_table(
     args: &TableArgs,
@@ -206,43 +178,6 @@ pub fn load_like(recipe: &Recipe, args: &TableArgs, ctx: &Context, console: &Con
     let (prepared, other) = prepare.apply(recipe, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     inform_of_other(&args.data, &other, console);
     Ok(loaded(args, prepared.account.missing, &table, prepared, console))
-}
-
-/// Reads test rows, which have the target, and prepares them like the training rows.
-pub fn load_test(
-    name: &str,
-    args: &TableArgs,
-    loaded: &Loaded,
-    ctx: &Context,
-    console: &Console,
-) -> std::result::Result<Prepared, Failure> {
-    let recipe = &loaded.prepared.recipe;
-    let Some(target) = recipe.target() else {
-        return Err(Failure::Input("--test needs a target; name one with --target".into()));
-    };
-    if name == args.data {
-        console.warn("--test names the training rows, so the result is optimistic; use other rows");
-    }
-    let table = read(name, args.source().like(recipe), ctx, console)?;
-    let prepare = Prepare { target: TargetChoice::Named(target.to_owned()), ..Prepare::default() };
-    let (test, other) = prepare.apply(recipe, &table).map_err(|e| e.in_file(Path::new(name)))?;
-    inform_of_dropped(name, table.n_rows(), test.rows.len(), console);
-    inform_of_other(name, &other, console);
-    if let (Target::Classes(known), Target::Classes(found)) =
-        (loaded.prepared.data.target(), test.data.target())
-    {
-        warn_of_new_classes(name, known, found, console);
-    }
-    Ok(test)
-}
-
-fn warn_of_new_classes(name: &str, known: &Classes, found: &Classes, console: &Console) {
-    let new: Vec<&String> = found.names.iter().filter(|class| !known.names.contains(class)).collect();
-    let Some(first) = new.first() else { return };
-    let classes = if new.len() == 1 { "one class is".into() } else { format!("{} classes are", new.len()) };
-    console.warn(&format!(
-        "{name}: {classes} not among the training rows, such as '{first}', and cannot be predicted"
-    ));
 }
 
 fn loaded(

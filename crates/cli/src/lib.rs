@@ -18,6 +18,7 @@ mod console;
 mod failure;
 mod input;
 mod output;
+mod roles;
 mod terminal;
 
 use args::{Cli, Command};

@@ -22,6 +22,7 @@ mod reproduce;
 mod scratch;
 mod significance;
 mod transforms;
+mod weights;
 
 #[test]
 fn every_test_file_is_a_module() {

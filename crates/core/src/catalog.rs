@@ -41,6 +41,11 @@ pub fn info(name: &str) -> Result<&'static Info> {
         .ok_or_else(|| Error::unknown_name("method", name, all().map(|info| info.name)))
 }
 
+/// The names of the selectors and evaluators that support weights of rows.
+pub fn names_with_weights() -> Vec<&'static str> {
+    [SelectorMethod::names_with_weights(), Evaluator::names_with_weights()].concat()
+}
+
 /// The parameters of a method with their defaults; empty for a method without parameters.
 pub fn parameters(name: &str) -> Result<Vec<Parameter>> {
     match info(name)?.name {

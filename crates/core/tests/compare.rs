@@ -1,6 +1,6 @@
 //! Comparisons: no information leaks from test rows, and an interrupted run loses no results.
 
-use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, SplitRule, Splits, Target};
+use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, SplitRule, Splits, Target, Weights};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, EvaluatorChoice, External, ExternalComparison, FoldSelection, Measure,
     Method, ResultsLog, SplitChoice, Summary, cost_path, counts_around,
@@ -187,7 +187,9 @@ fn an_external_evaluation_is_that_of_the_runner() {
             None => record,
             Some((train, test, _)) => {
                 let train = Dataset::with_target(train, wine.target_of(&fold.train)).unwrap();
-                let found = evaluator.evaluate(&train, &test, &wine.target_of(&fold.test), &ctx).unwrap();
+                let found = evaluator
+                    .evaluate(&train, &test, &wine.target_of(&fold.test), Weights::ONE, &ctx)
+                    .unwrap();
                 kernsift::evaluate::Record { scores: found.scores, ..record }
             }
         });

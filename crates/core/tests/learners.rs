@@ -3,7 +3,7 @@
 use kernsift::basis::{Basis, Kobl};
 use kernsift::classify::{Knnc, Svm};
 use kernsift::data::triplets::{from_target, points};
-use kernsift::data::{BuiltIn, Dataset, Rows, Standardizer, Target, Triplet};
+use kernsift::data::{BuiltIn, Dataset, Rows, Standardizer, Target, Triplet, Weights};
 use kernsift::dependence::{Estimator, Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::evaluate::{Evaluator, KernelNeighbors};
@@ -206,7 +206,12 @@ fn a_designed_kernel_works_with_every_kernel_method() {
         assert!(knn_accuracy > 0.9, "{psd:?}: {knn_accuracy}");
         let evaluator =
             Evaluator::KernelKnn(KernelNeighbors { kernel: without_noise.clone(), n_neighbors: 5 });
-        let error = evaluator.evaluate(&train, test.x(), test.target(), &ctx).unwrap().scores.error.unwrap();
+        let error = evaluator
+            .evaluate(&train, test.x(), test.target(), Weights::ONE, &ctx)
+            .unwrap()
+            .scores
+            .error
+            .unwrap();
         // Error and accuracy add up to 1, up to rounding.
         assert!((error - (1.0 - knn_accuracy)).abs() < 1e-12, "{psd:?}");
 

@@ -2,7 +2,7 @@
 
 use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm, SvmModel, SvmSearch};
-use kernsift::data::{Classes, Dataset, Rows, SparseRows};
+use kernsift::data::{Classes, Dataset, Rows, SparseRows, Weights};
 use kernsift::internals::Rng;
 use kernsift::internals::{BlockColumns, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
 use kernsift::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
@@ -329,9 +329,9 @@ fn class_weights_move_the_boundary() {
     assert!(predicted(ClassWeight::Given(vec![20.0, 1.0])) < plain);
     let classes = Classes::from_codes(codes.clone());
     let counts = classes.counts();
-    let balanced = ClassWeight::Balanced.factors(&classes).unwrap();
+    let balanced = ClassWeight::Balanced.factors(&classes, Weights::ONE).unwrap();
     assert_eq!(balanced, counts.iter().map(|&c| 200.0 / (2.0 * c as f64)).collect::<Vec<_>>());
-    let error = ClassWeight::Given(vec![1.0]).factors(&classes).unwrap_err().to_string();
+    let error = ClassWeight::Given(vec![1.0]).factors(&classes, Weights::ONE).unwrap_err().to_string();
     assert!(error.contains("'class_weight' must be one number for each of the 2 classes"), "{error}");
 }
 

@@ -163,7 +163,13 @@ pub fn splits(run: &Run) -> String {
             folds => format!("{}, given by the user", counted(folds.len(), "split")),
         },
     };
-    how + by
+    let weights = match (run.weighted, run.balanced) {
+        (true, true) => "; rows are weighted, fits to balanced classes",
+        (true, false) => "; rows are weighted",
+        (false, true) => "; fits to balanced classes",
+        (false, false) => "",
+    };
+    how + by + weights
 }
 
 /// Description of the scaling.

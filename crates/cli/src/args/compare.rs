@@ -1,6 +1,6 @@
 //! Arguments of `kernsift compare`.
 
-use super::shared::{ScaleArg, SplitByArgs, TableArgs};
+use super::shared::{ScaleArg, SplitByArgs, TableArgs, WeightArgs};
 use super::values::{Counts, choice, counts, duration};
 use clap::{Args, ValueEnum};
 use kernsift::evaluate::Measure;
@@ -80,6 +80,9 @@ pub struct CompareArgs {
     /// What every split respects.
     #[command(flatten)]
     pub split_by: SplitByArgs,
+    /// Weights of rows and classes.
+    #[command(flatten)]
+    pub weights: WeightArgs,
     /// Whether folds have the class proportions of the data, as far as groups permit
     #[arg(long, value_enum, default_value_t, conflicts_with = "time", help_heading = "Splits")]
     pub stratify: Switch,

@@ -20,7 +20,9 @@ pub use parse::parse;
 pub use reading::{ReadArgs, Source};
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;
-pub use shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs, WritingArgs};
+pub use shared::{
+    ClassWeight, MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs, WeightArgs, WritingArgs,
+};
 pub use test::TestArgs;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};

@@ -1,6 +1,6 @@
 //! Arguments of `kernsift select`.
 
-use super::shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs};
+use super::shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs, WeightArgs};
 use super::values::feature_count;
 use clap::Args;
 use std::path::PathBuf;
@@ -40,6 +40,9 @@ pub struct SelectArgs {
     /// What the cross-validation of the method and of the report respects.
     #[command(flatten)]
     pub split_by: SplitByArgs,
+    /// Weights of rows and classes.
+    #[command(flatten)]
+    pub weights: WeightArgs,
     /// Measure the error on a test set, which is prepared like DATA: of the evaluator of `compare` with the selected features and
     /// with all, or of a kernel-space method itself
     #[arg(long, value_name = "DATA")]

@@ -99,6 +99,25 @@ impl SplitByArgs {
     }
 }
 
+/// Weights of rows and classes.
+#[derive(Args, Default)]
+pub struct WeightArgs {
+    /// Weights of the rows: the column with the weights, numbers of 0 or more, which is not a feature; weight 2 means that the row is
+    /// there twice
+    #[arg(long, value_name = "COL", help_heading = "Data")]
+    pub weights: Option<String>,
+    /// Give all classes the same total weight in every fit
+    #[arg(long, value_name = "RULE", value_enum, help_heading = "Data")]
+    pub class_weight: Option<ClassWeight>,
+}
+
+/// Weights of the classes.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClassWeight {
+    /// n / (C n_c) for a class with the weight n_c, of C classes with the weight n
+    Balanced,
+}
+
 /// A method and its parameters.
 #[derive(Args)]
 pub struct MethodArgs {

@@ -45,9 +45,14 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
         return Ok(print_json(&record)?);
     }
     print(&format!("{}: {}\n\n", info.title, info.summary))?;
-    for (key, value) in
-        [("target", info.needs.describe()), ("cost", info.cost), ("reference", info.reference)]
-    {
+    let weights =
+        if catalog::names_with_weights().contains(&info.name) { "supported" } else { "not supported" };
+    for (key, value) in [
+        ("target", info.needs.describe()),
+        ("weights", weights),
+        ("cost", info.cost),
+        ("reference", info.reference),
+    ] {
         print(&fact(key, value, ""))?;
     }
     let rows: Vec<Vec<String>> = parameters
@@ -63,7 +68,8 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
 
 fn record(info: &Info) -> Value {
     json!({"name": info.name, "title": info.title, "summary": info.summary, "needs": info.needs,
-           "cost": info.cost, "reference": info.reference})
+           "weights": catalog::names_with_weights().contains(&info.name), "cost": info.cost,
+           "reference": info.reference})
 }
 
 /// Prints a table of the methods of each family.
@@ -86,6 +92,12 @@ fn all(json: bool) -> Result<(), Failure> {
         print(&format!("{gap}{}\n\n", heading(family)))?;
         let header = ["name", "selects or computes", "target", "cost", "reference"];
         print(&listing(&header, family.methods.iter().map(row).collect(), &[]))?;
+        let weighted = catalog::names_with_weights();
+        let names: Vec<&str> =
+            family.methods.iter().map(|info| info.name).filter(|name| weighted.contains(name)).collect();
+        if !names.is_empty() {
+            print(&format!("\nWith weights of rows (--weights): {}\n", names.join(", ")))?;
+        }
     }
     Ok(())
 }

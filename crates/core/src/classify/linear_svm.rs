@@ -3,7 +3,7 @@
 use super::linear_rows::{RowsWithIntercept, need_finite_rows, signed_bytes, signed_columns, stored_cells};
 use super::svm::ClassWeight;
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows};
+use crate::data::{Classes, Dataset, Rows, Weights};
 use crate::error::{Error, Result, need_columns};
 use crate::method::{Info, Needs};
 use crate::optim::{
@@ -108,7 +108,7 @@ impl LinearSvm {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check()?;
-        let problems = self.problems(classes)?;
+        let problems = self.problems(classes, data.weights())?;
         need_finite_rows(NAME, data.x())?;
         let bytes = match self.penalty {
             Penalty::L2 => 16.0 * stored_cells(data.x()),
@@ -139,7 +139,7 @@ impl LinearSvm {
         let squared = self.loss == Loss::SquaredHinge;
         let mut alpha = vec![0.0; x.n()];
         let d = x.d() + usize::from(self.fit_intercept);
-        let Problem { signs, c } = problem;
+        let Problem { signs, c, .. } = problem;
         let dual = DualProblem { d, signs, c, squared };
         let (w, descent) = dual_descent(&rows, &dual, &mut alpha, self.sweeps(1.0), rng, ctx)?;
         let losses: f64 = (0..x.n())
@@ -155,7 +155,7 @@ impl LinearSvm {
     fn solve_l1(&self, x: &Rows, problem: &Problem, rng: &mut Rng, ctx: &Context) -> Result<Solved> {
         let columns = signed_columns(x, &problem.signs, self.fit_intercept);
         let mut w = vec![0.0; columns.len()];
-        let sweeps = self.sweeps(problem.minority_fraction());
+        let sweeps = self.sweeps(problem.minority_fraction);
         let descent = l1_descent(&columns, &problem.c, &mut w, sweeps, rng, ctx)?;
         let margin = l1_slacks(&columns, x.n(), &w);
         let objective = l1_objective(&problem.c, &margin, &w);
@@ -167,16 +167,19 @@ impl LinearSvm {
     }
 
     /// The optimization problem of each binary SVM.
-    pub(crate) fn problems(&self, classes: &Classes) -> Result<Vec<Problem>> {
-        let factors = self.class_weight.factors(classes)?;
+    pub(crate) fn problems(&self, classes: &Classes, weights: Weights) -> Result<Vec<Problem>> {
+        let factors = self.class_weight.factors(classes, weights)?;
         let present = super::svm::present(classes, &(0..classes.codes.len()).collect::<Vec<_>>());
         let two = present.len() == 2;
         let positive = if two { &present[1..] } else { &present[..] };
         let problem = |&class: &usize| {
-            let c = |&code: &usize| self.c * if two || code == class { factors[code] } else { 1.0 };
+            let c = |(row, &code): (usize, &usize)| {
+                self.c * if two || code == class { factors[code] } else { 1.0 } * weights.of(row)
+            };
             Problem {
+                minority_fraction: minority_fraction(classes, class, weights),
                 signs: classes.codes.iter().map(|&c| if c == class { 1.0 } else { -1.0 }).collect(),
-                c: classes.codes.iter().map(c).collect(),
+                c: classes.codes.iter().enumerate().map(c).collect(),
             }
         };
         Ok(positive.iter().map(problem).collect())
@@ -199,14 +202,14 @@ pub(crate) struct Problem {
     pub(crate) signs: Vec<f64>,
     /// $C$ for each row.
     pub(crate) c: Vec<f64>,
+    /// The fraction of rows in the smaller class, by which LIBLINEAR scales the tolerance.
+    pub(crate) minority_fraction: f64,
 }
 
-impl Problem {
-    /// The fraction of rows in the smaller class, by which LIBLINEAR scales the tolerance.
-    pub(crate) fn minority_fraction(&self) -> f64 {
-        let positive = self.signs.iter().filter(|s| **s > 0.0).count();
-        positive.min(self.signs.len() - positive).max(1) as f64 / self.signs.len() as f64
-    }
+fn minority_fraction(classes: &Classes, class: usize, weights: Weights) -> f64 {
+    let positive = classes.weighted_counts(weights)[class];
+    let total = weights.total(classes.codes.len());
+    positive.min(total - positive).max(f64::EPSILON * total) / total
 }
 
 struct Solved {

@@ -5,6 +5,7 @@ use super::rows::Rows;
 use super::split_rule::SplitRule;
 use super::table::check_names;
 use super::target::{Classes, Target, check_target};
+use super::weights::RowWeights;
 use crate::error::{Error, Result};
 use ndarray::Array2;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub struct Dataset {
     /// Names of the levels of categories, if they are known; empty or one entry per feature.
     level_names: Vec<LevelNames>,
     split_rule: SplitRule,
+    pub(super) weights: RowWeights,
 }
 
 /// Names of the levels of a category; `None` for a number, or if they are not known.
@@ -127,8 +129,8 @@ impl Dataset {
         }
         check_target(&target, x.n())?;
         let has_missing = x.first_missing().is_some();
-        let (level_names, split_rule) = (vec![], SplitRule::Independent);
-        Ok(Self { names, x, target, has_missing, columns, level_names, split_rule })
+        let (level_names, split_rule, weights) = Default::default();
+        Ok(Self { names, x, target, has_missing, columns, level_names, split_rule, weights })
     }
 
     /// Features named x1, x2, ..., without a target.
@@ -177,6 +179,11 @@ impl Dataset {
     pub fn with_split_rule(self, split_rule: SplitRule) -> Result<Self> {
         split_rule.check(self.n())?;
         Ok(Self { split_rule, ..self })
+    }
+
+    /// The same data with the split rule and the weights of other data with these rows.
+    pub(crate) fn of_rows_of(self, other: &Self) -> Self {
+        Self { split_rule: other.split_rule.clone(), weights: other.weights.clone(), ..self }
     }
 
     /// What every split of the rows has to respect.
@@ -328,7 +335,7 @@ impl Dataset {
         }
         let bad = if self.has_missing { x.first(f64::is_infinite) } else { x.first_not_finite() };
         let data = Self::checked(self.names.clone(), x, self.target.clone(), bad, self.columns.clone())?;
-        Ok(Self { level_names: self.level_names.clone(), split_rule: self.split_rule.clone(), ..data })
+        Ok(Self { level_names: self.level_names.clone(), ..data.of_rows_of(self) })
     }
 
     /// These rows, in this order. Class codes stay the same, even if classes become empty.
@@ -340,7 +347,8 @@ impl Dataset {
             self.columns.clone(),
         );
         let split_rule = self.split_rule.take_rows(keep);
-        Self { level_names: self.level_names.clone(), split_rule, ..data }
+        let weights = self.weights.take_rows(keep);
+        Self { level_names: self.level_names.clone(), split_rule, weights, ..data }
     }
 
     /// The target of these rows, in this order.
@@ -376,14 +384,14 @@ impl Dataset {
             [] => vec![],
             known => keep.iter().map(|&j| known[j].clone()).collect(),
         };
-        Self { level_names, split_rule: self.split_rule.clone(), ..data }
+        Self { level_names, ..data.of_rows_of(self) }
     }
 
     /// A subset of checked data, which may have no missing values any more.
     fn subset(&self, names: Vec<String>, x: Rows, target: Target, columns: Columns) -> Self {
         let has_missing = self.has_missing && x.first_missing().is_some();
-        let (level_names, split_rule) = (vec![], SplitRule::Independent);
-        Self { names, x, target, has_missing, columns, level_names, split_rule }
+        let (level_names, split_rule, weights) = Default::default();
+        Self { names, x, target, has_missing, columns, level_names, split_rule, weights }
     }
 }
 

@@ -6,6 +6,7 @@ use super::impute::{ImputeStrategy, Imputer};
 use super::periods::{Circle, Periods};
 use super::rows::Rows;
 use super::scale::{Standardizer, standardized};
+use super::weights::Weights;
 use crate::error::{Error, Result, need_columns};
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use rayon::prelude::*;
@@ -91,19 +92,19 @@ enum FeatureEncoder {
 impl Encoder {
     /// Learns the encoding of typed features. Sparse features have no categories or indicators.
     pub fn fit(data: &Dataset, encoding: Encoding) -> Result<Self> {
-        let x = data.x();
+        let (x, weights) = (data.x(), data.weights());
         // Fill values and scales of the codes of categories are computed but not used.
-        let imputer = encoding.impute.map(|strategy| Imputer::fit(x, strategy));
+        let imputer = encoding.impute.map(|strategy| Imputer::fit_weighted(x, strategy, weights));
         let scaler = match &imputer {
             _ if !encoding.standardize => None,
-            Some(imputer) if data.has_missing() => Some(imputed_scaler(x, imputer)?),
-            _ => Some(Standardizer::fit(x)),
+            Some(imputer) if data.has_missing() => Some(imputed_scaler(x, weights, imputer)?),
+            _ => Some(Standardizer::fit_weighted(x, weights)),
         };
         let mut features = vec![];
         if let Rows::Dense(x) = x
             && (data.is_typed() || encoding.adds_indicators() && data.has_missing())
         {
-            let fit = |j| FeatureEncoder::fit(x.column(j), data.feature_type(j), encoding);
+            let fit = |j| FeatureEncoder::fit(x.column(j), weights, data.feature_type(j), encoding);
             features = (0..data.d()).map(fit).collect();
             let plain = FeatureEncoder::Number { indicator: None, circles: vec![] };
             if features.iter().all(|feature| *feature == plain) {
@@ -128,7 +129,7 @@ impl Encoder {
                 Dataset::encoded(data.names().to_vec(), x.into_dense(), self.groups(), data.target().clone())
             }
         };
-        encoded?.with_split_rule(data.split_rule().clone())
+        Ok(encoded?.of_rows_of(data))
     }
 
     /// Encodes rows with the same features.
@@ -221,7 +222,7 @@ impl Encoder {
 
 /// Typed data with standardized numbers; categories and missing values stay.
 pub(crate) fn standardized_numbers(data: &Dataset) -> Result<Dataset> {
-    let mut scaler = Standardizer::fit(data.x());
+    let mut scaler = Standardizer::fit_weighted(data.x(), data.weights());
     for j in (0..data.d()).filter(|&j| data.feature_type(j).is_category()) {
         (scaler.shift[j], scaler.scale[j]) = (0.0, 1.0);
     }
@@ -229,36 +230,40 @@ pub(crate) fn standardized_numbers(data: &Dataset) -> Result<Dataset> {
 }
 
 impl FeatureEncoder {
-    fn fit(values: ArrayView1<f64>, kind: FeatureType, encoding: Encoding) -> Self {
+    fn fit(values: ArrayView1<f64>, weights: Weights, kind: FeatureType, encoding: Encoding) -> Self {
         match kind {
-            FeatureType::Number => Self::fit_number(values, Periods::default(), encoding),
-            FeatureType::Date(periods) => Self::fit_number(values, periods, encoding),
-            FeatureType::Category { levels } => Self::fit_category(values, levels, encoding.standardize),
+            FeatureType::Number => Self::fit_number(values, weights, Periods::default(), encoding),
+            FeatureType::Date(periods) => Self::fit_number(values, weights, periods, encoding),
+            FeatureType::Category { levels } => {
+                Self::fit_category(values, weights, levels, encoding.standardize)
+            }
         }
     }
 
-    fn fit_number(values: ArrayView1<f64>, periods: Periods, encoding: Encoding) -> Self {
-        let n = values.len() as f64;
-        let missing = values.iter().filter(|v| v.is_nan()).count() as f64 / n;
+    fn fit_number(values: ArrayView1<f64>, weights: Weights, periods: Periods, encoding: Encoding) -> Self {
+        let rows = values.iter().enumerate();
+        let missing = rows.filter(|(_, v)| v.is_nan()).map(|(row, _)| weights.of(row)).sum::<f64>();
+        let missing = missing / weights.total(values.len());
         // A feature that is always missing has a constant indicator.
-        let indicator = encoding.adds_indicators() && missing > INDICATOR_FRACTION && missing < 1.0;
+        let indicator =
+            encoding.adds_indicators() && missing > INDICATOR_FRACTION && !values.iter().all(|v| v.is_nan());
         let scaling =
             if encoding.standardize { (missing, (missing * (1.0 - missing)).sqrt()) } else { (0.0, 1.0) };
-        let circle = |period| Circle::fit(period, values.iter().copied(), encoding.standardize);
+        let circle = |period| Circle::fit(period, values.iter().copied(), weights, encoding.standardize);
         Self::Number {
             indicator: indicator.then_some(scaling),
             circles: periods.iter().map(circle).collect(),
         }
     }
 
-    fn fit_category(values: ArrayView1<f64>, levels: usize, standardize: bool) -> Self {
+    fn fit_category(values: ArrayView1<f64>, weights: Weights, levels: usize, standardize: bool) -> Self {
         // Codes of levels, of other categories and of missing values.
-        let mut counts = vec![0usize; levels + 2];
-        values.iter().for_each(|&v| counts[code(v, levels)] += 1);
-        let mut present: Vec<usize> = (0..levels + 2).filter(|&c| c != levels && counts[c] > 0).collect();
-        let has_rare = present.len() > MAX_LEVELS || counts[levels] > 0;
+        let codes: Vec<usize> = values.iter().map(|&v| code(v, levels)).collect();
+        let counts = weights.sums(&codes, levels + 2);
+        let mut present: Vec<usize> = (0..levels + 2).filter(|&c| c != levels && counts[c] > 0.0).collect();
+        let has_rare = present.len() > MAX_LEVELS || counts[levels] > 0.0;
         if present.len() > MAX_LEVELS {
-            present.sort_by_key(|&c| std::cmp::Reverse(counts[c]));
+            present.sort_by(|&a, &b| counts[b].total_cmp(&counts[a]));
             present.truncate(MAX_LEVELS - 1);
             present.sort_unstable();
         }
@@ -266,30 +271,36 @@ impl FeatureEncoder {
         let shared = (has_rare || present.is_empty()).then_some(present.len());
         let mut columns = vec![shared; levels + 2];
         present.iter().enumerate().for_each(|(column, &c)| columns[c] = Some(column));
-        let mut sizes = vec![0usize; present.len() + usize::from(shared.is_some())];
+        let mut sizes = vec![0.0; present.len() + usize::from(shared.is_some())];
         for (column, count) in columns.iter().zip(&counts) {
             column.iter().for_each(|&column| sizes[column] += count);
         }
         if let ([first, second], None) = (present.as_slice(), shared) {
-            return Self::fit_binary(values, levels, [*first, *second], standardize);
+            return Self::fit_binary(&codes, weights, levels, [*first, *second], standardize);
         }
         if !standardize {
             return Self::Category { columns, frequencies: vec![0.0; sizes.len()], scale: 1.0 };
         }
-        let n = values.len().max(1) as f64;
-        let frequencies: Vec<f64> = sizes.iter().map(|&size| size as f64 / n).collect();
+        let n = weights.total(values.len().max(1));
+        let frequencies: Vec<f64> = sizes.iter().map(|size| size / n).collect();
         let equal: f64 = frequencies.iter().map(|p| p * p).sum();
         // All rows of a constant feature are equal; 1 - equal is then 0 up to rounding.
-        let is_constant = sizes.iter().filter(|&&size| size > 0).count() <= 1;
+        let is_constant = sizes.iter().filter(|size| **size > 0.0).count() <= 1;
         let scale = if is_constant { 1.0 } else { (1.0 - equal).sqrt().recip() };
         Self::Category { columns, frequencies, scale }
     }
 
-    fn fit_binary(values: ArrayView1<f64>, levels: usize, codes: [usize; 2], standardize: bool) -> Self {
+    fn fit_binary(
+        all: &[usize],
+        weights: Weights,
+        levels: usize,
+        codes: [usize; 2],
+        standardize: bool,
+    ) -> Self {
         let scaled = if standardize {
-            let is_second = |&v: &f64| f64::from(u8::from(code(v, levels) == codes[1]));
-            let numbers = Array1::from_iter(values.iter().map(is_second)).insert_axis(Axis(1));
-            let scaler = Standardizer::fit(&numbers.into());
+            let is_second = |&code: &usize| f64::from(u8::from(code == codes[1]));
+            let numbers = Array1::from_iter(all.iter().map(is_second)).insert_axis(Axis(1));
+            let scaler = Standardizer::fit_weighted(&numbers.into(), weights);
             [0.0, 1.0].map(|v| standardized(v, scaler.shift[0], scaler.scale[0]))
         } else {
             [0.0, 1.0]
@@ -357,8 +368,8 @@ impl FeatureEncoder {
 }
 
 /// A scaler of imputed rows.
-fn imputed_scaler(x: &Rows, imputer: &Imputer) -> Result<Standardizer> {
-    let Rows::Dense(x) = x else { return Ok(Standardizer::fit(&imputer.apply(x)?)) };
+fn imputed_scaler(x: &Rows, weights: Weights, imputer: &Imputer) -> Result<Standardizer> {
+    let Rows::Dense(x) = x else { return Ok(Standardizer::fit_weighted(&imputer.apply(x)?, weights)) };
     // A few columns at a time: a copy of all of them needs as much memory as the data.
     const COLUMNS: usize = 16;
     let (mut shift, mut scale, mut constant) = (vec![], vec![], vec![]);
@@ -367,7 +378,7 @@ fn imputed_scaler(x: &Rows, imputer: &Imputer) -> Result<Standardizer> {
         let mut block = x.slice(s![.., columns.clone()]).to_owned();
         let fill = imputer.values.slice(s![columns]);
         block.zip_mut_with(&fill, |v, fill| *v = if v.is_nan() { *fill } else { *v });
-        let scaler = Standardizer::fit(&block.into());
+        let scaler = Standardizer::fit_weighted(&block.into(), weights);
         shift.extend(scaler.shift);
         scale.extend(scaler.scale);
         constant.extend(scaler.constant.iter().map(|j| start + j));

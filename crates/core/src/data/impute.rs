@@ -1,6 +1,7 @@
 //! Imputation of missing values.
 
 use super::rows::Rows;
+use super::weights::Weights;
 use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
@@ -31,10 +32,16 @@ pub struct Imputer {
 impl Imputer {
     /// Computes the fill values. Cells that sparse rows do not store count as 0.
     pub fn fit(x: &Rows, strategy: ImputeStrategy) -> Self {
+        Self::fit_weighted(x, strategy, Weights::ONE)
+    }
+
+    /// As [`Imputer::fit`], with a weight per row.
+    pub fn fit_weighted(x: &Rows, strategy: ImputeStrategy, weights: Weights) -> Self {
         let present = x.n_present();
-        let values = match strategy {
-            ImputeStrategy::Mean => x.moments().0,
-            ImputeStrategy::Auto | ImputeStrategy::Median => medians(x, &present),
+        let values = match (strategy, weights.given()) {
+            (ImputeStrategy::Mean, _) => x.weighted_moments(weights).0,
+            (ImputeStrategy::Auto | ImputeStrategy::Median, None) => medians(x, &present),
+            (ImputeStrategy::Auto | ImputeStrategy::Median, Some(_)) => weighted_medians(x, weights),
         };
         Self { values, empty: (0..x.d()).filter(|&j| present[j] == 0).collect() }
     }
@@ -68,6 +75,48 @@ fn medians(x: &Rows, present: &Array1<usize>) -> Array1<f64> {
         }
     };
     columns.into_iter().zip(present).map(|(values, &present)| median(values, present)).collect()
+}
+
+/// The weighted median of the values present in each column; 0 if there are none.
+fn weighted_medians(x: &Rows, weights: Weights) -> Array1<f64> {
+    let total = x.present_weight(weights);
+    let column = |j: usize| {
+        let mut values: Vec<(f64, f64)> = match x {
+            Rows::Dense(x) => x.column(j).iter().enumerate().map(|(i, &v)| (v, weights.of(i))).collect(),
+            Rows::Sparse(_) => vec![],
+        };
+        values.retain(|(v, _)| !v.is_nan());
+        values
+    };
+    let mut columns: Vec<Vec<(f64, f64)>> = (0..x.d()).map(column).collect();
+    if let Rows::Sparse(cells) = x {
+        let present = cells.cells().filter(|(_, _, v)| !v.is_nan());
+        present.for_each(|(i, j, v)| columns[j].push((v, weights.of(i))));
+        for (values, total) in columns.iter_mut().zip(&total) {
+            let zeros = total - values.iter().map(|(_, w)| w).sum::<f64>();
+            values.extend((zeros > 0.0).then_some((0.0, zeros)));
+        }
+    }
+    columns.iter_mut().map(|values| weighted_median(values).unwrap_or(0.0)).collect()
+}
+
+/// The median of values with weights: the mean of the first value up to which there is at least half of the weight, and of the first up
+/// to which there is more. `None` without values.
+pub(crate) fn weighted_median(values: &mut [(f64, f64)]) -> Option<f64> {
+    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, w)| w).sum::<f64>() / 2.0;
+    let (mut sum, mut lower) = (0.0, None);
+    for (value, weight) in &*values {
+        sum += weight;
+        if lower.is_none() && sum >= half {
+            lower = Some(*value);
+        }
+        if sum > half {
+            // Halve before adding, because the sum of two large numbers may overflow.
+            return lower.map(|lower| lower / 2.0 + value / 2.0);
+        }
+    }
+    lower
 }
 
 /// The median of `values` and as many zeros as make up `total` numbers.
@@ -105,6 +154,24 @@ mod tests {
         let new: Rows = array![[NAN, NAN, 5.0], [2.0, 3.0, NAN]].into();
         assert_eq!(mean.apply(&new).unwrap().to_dense(), array![[3.0, 0.0, 5.0], [2.0, 3.0, 2.5]]);
         assert!(mean.apply(&array![[1.0]].into()).is_err());
+    }
+
+    #[test]
+    fn weighted_statistics_are_those_of_repeated_rows() {
+        let x: Rows = array![[1.0, NAN, 0.0], [NAN, NAN, 8.0], [7.0, 2.0, 0.0], [3.0, -1.0, NAN]].into();
+        let repeated = x.take_rows(&[0, 0, 1, 2, 3, 3, 3]);
+        let sparse = Rows::from(SparseRows::of(&x.to_dense()));
+        let weights = Weights::new(Some(&[2.0, 1.0, 1.0, 3.0]));
+        for fill in [ImputeStrategy::Mean, ImputeStrategy::Median] {
+            let expected = Imputer::fit(&repeated, fill).values;
+            for x in [&x, &sparse] {
+                let found = Imputer::fit_weighted(x, fill, weights).values;
+                // Roundings of numbers below 10.
+                assert!((&found - &expected).iter().all(|e| e.abs() < 1e-14), "{found} {expected}");
+            }
+        }
+        assert_eq!(weighted_median(&mut []), None);
+        assert_eq!(weighted_median(&mut [(4.0, 0.5), (1.0, 0.2), (2.0, 0.3)]), Some(3.0));
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub mod table;
 mod target;
 pub mod triplets;
 mod types;
+mod weighted;
+mod weights;
 pub mod write;
 
 #[cfg(feature = "datasets")]
@@ -35,6 +37,7 @@ pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
 pub(crate) use folds::inner_folds;
 pub use folds::{Splits, stratified_folds};
+pub(crate) use impute::weighted_median;
 pub use impute::{ImputeStrategy, Imputer};
 pub use inspect::{Account, Action, ColumnAccount, Range, Scalar};
 pub use join::join_labels;
@@ -53,3 +56,5 @@ pub use table::{Column, Table, Values};
 pub use target::{Classes, Target};
 pub use triplets::Triplet;
 pub use types::{ColumnType, Decimal};
+pub use weighted::weights_of;
+pub use weights::Weights;

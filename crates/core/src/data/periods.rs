@@ -1,6 +1,7 @@
 //! Periods in which dates and times recur, as points on a circle.
 
 use super::date::month;
+use super::weights::Weights;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
@@ -105,14 +106,24 @@ pub(super) struct Circle {
 }
 
 impl Circle {
-    pub(super) fn fit(period: Period, values: impl Iterator<Item = f64>, standardize: bool) -> Self {
-        let points: Vec<[f64; 2]> = values.filter(|v| !v.is_nan()).map(|v| period.point(v)).collect();
-        let n = points.len().max(1) as f64;
-        let mean = [0, 1].map(|k| points.iter().map(|point| point[k]).sum::<f64>() / n);
+    pub(super) fn fit(
+        period: Period,
+        values: impl Iterator<Item = f64>,
+        weights: Weights,
+        standardize: bool,
+    ) -> Self {
+        let known = values.enumerate().filter(|(_, v)| !v.is_nan());
+        let (points, weights): (Vec<[f64; 2]>, Vec<f64>) =
+            known.map(|(row, v)| (period.point(v), weights.of(row))).unzip();
+        let sum: f64 = weights.iter().sum();
+        let n = if sum > 0.0 { sum } else { 1.0 };
+        let mean =
+            [0, 1].map(|k| points.iter().zip(&weights).map(|(point, w)| w * point[k]).sum::<f64>() / n);
         if !standardize {
             return Self { period, shift: [0.0; 2], scale: 1.0, missing: mean };
         }
-        let squares = points.iter().map(|p| (p[0] - mean[0]).powi(2) + (p[1] - mean[1]).powi(2)).sum::<f64>();
+        let square = |p: &[f64; 2]| (p[0] - mean[0]).powi(2) + (p[1] - mean[1]).powi(2);
+        let squares = points.iter().zip(&weights).map(|(point, w)| w * square(point)).sum::<f64>();
         // Equal points differ from their mean by rounding error.
         let is_constant = points.iter().all(|point| *point == points[0]);
         let scale = if is_constant { 1.0 } else { (squares / n).sqrt() };
@@ -175,7 +186,7 @@ mod tests {
     #[test]
     fn a_circle_weighs_as_a_standardized_number() {
         let values = [0.0, 0.2, 0.3, f64::NAN, 0.9];
-        let circle = Circle::fit(Period::Hour, values.into_iter(), true);
+        let circle = Circle::fit(Period::Hour, values.into_iter(), Weights::ONE, true);
         let points: Vec<[f64; 2]> =
             values.iter().filter(|v| !v.is_nan()).map(|&v| circle.columns(v)).collect();
         let mut total = 0.0;
@@ -187,9 +198,9 @@ mod tests {
         // A few roundings of numbers around 1.
         assert!((total / 16.0 - 2.0).abs() < 1e-14, "{total}");
         assert_eq!(circle.columns(f64::NAN), [0.0, 0.0]);
-        let constant = Circle::fit(Period::Weekday, [3.0, 3.5].into_iter(), true);
+        let constant = Circle::fit(Period::Weekday, [3.0, 3.5].into_iter(), Weights::ONE, true);
         assert!(constant.is_sound() && constant.columns(3.2).iter().all(|v| v.abs() < 1e-15));
-        let plain = Circle::fit(Period::Hour, [0.25, 0.75].into_iter(), false);
+        let plain = Circle::fit(Period::Hour, [0.25, 0.75].into_iter(), Weights::ONE, false);
         assert!(plain.columns(f64::NAN).iter().all(|v| v.abs() < 1e-15) && plain.columns(0.25)[0] == 1.0);
     }
 }

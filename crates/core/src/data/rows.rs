@@ -1,6 +1,7 @@
 //! The feature matrix of a data set, dense or sparse.
 
 use super::sparse::SparseRows;
+use super::weights::Weights;
 use crate::error::{Error, Result};
 use ndarray::{Array1, Array2, ArrayView1, Zip};
 use serde::{Deserialize, Serialize};
@@ -131,15 +132,20 @@ impl Rows {
     /// Mean and standard deviation (with divisor n) of every column, in two passes. Missing values (NaN) do not
     /// count; both are 0 for a column without values.
     pub fn moments(&self) -> (Array1<f64>, Array1<f64>) {
-        let counts = self.n_present().mapv(|n| n.max(1) as f64);
+        self.weighted_moments(Weights::ONE)
+    }
+
+    /// As [`Rows::moments`], with a weight per row.
+    pub fn weighted_moments(&self, weights: Weights) -> (Array1<f64>, Array1<f64>) {
+        let counts = self.present_weight(weights).mapv(|sum| if sum > 0.0 { sum } else { 1.0 });
         // Scale each column by a power of two near its largest value, which is exact: squares of very large or
         // very small numbers would overflow or underflow.
         let unit = self
             .max_abs()
             .mapv(|v| if v > 0.0 { 2.0_f64.powi((v.log2().floor() as i32).clamp(-1022, 1023)) } else { 1.0 });
         let (mean, squares) = match self {
-            Self::Dense(x) => dense_moments(x, &unit, &counts),
-            Self::Sparse(x) => sparse_moments(x, &unit, &counts),
+            Self::Dense(x) => dense_moments(x, weights, &unit, &counts),
+            Self::Sparse(x) => sparse_moments(x, weights, &unit, &counts),
         };
         // Near the largest finite number, rounding may make the standard deviation infinite.
         (mean * &unit, ((squares / counts).mapv(f64::sqrt) * unit).mapv(|s| s.min(f64::MAX)))
@@ -154,6 +160,23 @@ impl Rows {
                 .into_iter()
                 .for_each(|row| present.zip_mut_with(&row, |k, v| *k -= usize::from(v.is_nan()))),
             Self::Sparse(x) => x.cells().filter(|(_, _, v)| v.is_nan()).for_each(|(_, j, _)| present[j] -= 1),
+        }
+        present
+    }
+
+    /// The sum of the weights of the values in each column that are not missing, up to rounding if there are weights.
+    pub(super) fn present_weight(&self, weights: Weights) -> Array1<f64> {
+        let mut present = Array1::from_elem(self.d(), weights.total(self.n()));
+        match self {
+            Self::Dense(x) => {
+                for (i, row) in x.rows().into_iter().enumerate() {
+                    let w = weights.of(i);
+                    present.zip_mut_with(&row, |sum, v| *sum -= if v.is_nan() { w } else { 0.0 });
+                }
+            }
+            Self::Sparse(x) => {
+                x.cells().filter(|(_, _, v)| v.is_nan()).for_each(|(i, j, _)| present[j] -= weights.of(i));
+            }
         }
         present
     }
@@ -205,41 +228,53 @@ impl Rows {
 }
 
 /// Means in units of `unit`, and sums of squared deviations.
-fn dense_moments(x: &Array2<f64>, unit: &Array1<f64>, counts: &Array1<f64>) -> (Array1<f64>, Array1<f64>) {
+fn dense_moments(
+    x: &Array2<f64>,
+    weights: Weights,
+    unit: &Array1<f64>,
+    counts: &Array1<f64>,
+) -> (Array1<f64>, Array1<f64>) {
     let (mut mean, mut squares) = (Array1::<f64>::zeros(x.ncols()), Array1::<f64>::zeros(x.ncols()));
     let or_zero = |v: f64| if v.is_nan() { 0.0 } else { v };
     // The reciprocal of a power of two is exact, so products equal quotients.
     let scale = unit.mapv(f64::recip);
-    for row in x.rows() {
-        Zip::from(&mut mean).and(row).and(&scale).for_each(|m, v, s| *m += or_zero(v * s));
+    for (i, row) in x.rows().into_iter().enumerate() {
+        let w = weights.of(i);
+        Zip::from(&mut mean).and(row).and(&scale).for_each(|m, v, s| *m += w * or_zero(v * s));
     }
     mean /= counts;
-    for row in x.rows() {
+    for (i, row) in x.rows().into_iter().enumerate() {
+        let w = weights.of(i);
         Zip::from(&mut squares)
             .and(row)
             .and(&scale)
             .and(&mean)
-            .for_each(|sum, v, s, m| *sum += or_zero((v * s - m).powi(2)));
+            .for_each(|sum, v, s, m| *sum += w * or_zero((v * s - m).powi(2)));
     }
     (mean, squares)
 }
 
 /// Means in units of `unit`, and sums of squared deviations.
-fn sparse_moments(x: &SparseRows, unit: &Array1<f64>, counts: &Array1<f64>) -> (Array1<f64>, Array1<f64>) {
+fn sparse_moments(
+    x: &SparseRows,
+    weights: Weights,
+    unit: &Array1<f64>,
+    counts: &Array1<f64>,
+) -> (Array1<f64>, Array1<f64>) {
     let d = x.n_columns();
     let (mut mean, mut squares) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
-    let mut stored = vec![0usize; d];
+    let mut stored = vec![0.0; d];
     let cells = || x.cells().filter(|(_, _, v)| !v.is_nan());
-    for (_, j, v) in cells() {
-        mean[j] += v / unit[j];
-        stored[j] += 1;
+    for (i, j, v) in cells() {
+        mean[j] += weights.of(i) * (v / unit[j]);
+        stored[j] += weights.of(i);
     }
     mean /= counts;
-    for (_, j, v) in cells() {
-        squares[j] += (v / unit[j] - mean[j]).powi(2);
+    for (i, j, v) in cells() {
+        squares[j] += weights.of(i) * (v / unit[j] - mean[j]).powi(2);
     }
     // Cells that are not stored are zero. In a column of missing values the mean is 0, so nothing is added.
-    (0..d).for_each(|j| squares[j] += (counts[j] - stored[j] as f64) * mean[j] * mean[j]);
+    (0..d).for_each(|j| squares[j] += (counts[j] - stored[j]).max(0.0) * mean[j] * mean[j]);
     (mean, squares)
 }
 

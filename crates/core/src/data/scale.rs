@@ -1,6 +1,7 @@
 //! Standardization of columns.
 
 use super::rows::Rows;
+use super::weights::Weights;
 use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,12 @@ impl Standardizer {
     /// Computes means and standard deviations (with divisor n), ignoring missing values. Sparse rows are scaled
     /// but not centered.
     pub fn fit(x: &Rows) -> Self {
-        let (mean, std) = x.moments();
+        Self::fit_weighted(x, Weights::ONE)
+    }
+
+    /// As [`Standardizer::fit`], with a weight per row.
+    pub fn fit_weighted(x: &Rows, weights: Weights) -> Self {
+        let (mean, std) = x.weighted_moments(weights);
         let mut constant = vec![];
         let scale = std
             .iter()

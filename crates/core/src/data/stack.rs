@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use ndarray::{Axis, concatenate};
 
 /// The rows of `first`, then those of `second`, which has the same features. Classes are matched by their names; those that
-/// `first` does not have come last.
+/// `first` does not have come last. If one has weights, rows of the other without them have weight 1.
 pub fn stack(first: &Dataset, second: &Dataset) -> Result<Dataset> {
     let differ = |what: &str| Error::Shape {
         what: what.into(),
@@ -37,7 +37,10 @@ pub fn stack(first: &Dataset, second: &Dataset) -> Result<Dataset> {
             Dataset::typed(names, x, types(first), target)?
         }
     };
-    both.with_level_names((0..first.d()).map(|j| first.level_names(j).map(Into::into)).collect())
+    let level_names = (0..first.d()).map(|j| first.level_names(j).map(Into::into)).collect();
+    let mut both = both.with_level_names(level_names)?;
+    both.weights = first.weights.followed_by(&second.weights, first.n(), second.n());
+    Ok(both)
 }
 
 fn classes(first: &Classes, second: &Classes) -> Classes {

@@ -210,7 +210,7 @@ impl Table {
                 )),
             },
             Self::Sparse { .. } => Err(Error::parse(format!(
-                "groups and times need a dense table; column '{name}' of a sparse one cannot be used"
+                "groups, times and weights need a dense table; column '{name}' of a sparse one cannot be used"
             ))),
         }
     }

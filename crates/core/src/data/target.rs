@@ -1,5 +1,6 @@
 //! The target: classes or numbers.
 
+use super::weights::Weights;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +59,11 @@ impl Classes {
         let mut counts = vec![0; self.names.len()];
         self.codes.iter().for_each(|&c| counts[c] += 1);
         counts
+    }
+
+    /// The sum of the weights of the rows of each class.
+    pub(crate) fn weighted_counts(&self, weights: Weights) -> Vec<f64> {
+        weights.sums(&self.codes, self.names.len())
     }
 
     /// Returns an error if every class has a single sample; the target is then most likely an id.

@@ -1,8 +1,8 @@
 //! The Hilbert-Schmidt independence criterion.
 
-use super::target::{TargetKernel, target_factor};
+use super::target::{TargetKernel, weighted_target_factor};
 use crate::context::Context;
-use crate::data::{Rows, Target};
+use crate::data::{Rows, Target, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelChoice, gram};
 use crate::linalg::{multiply, product_bytes};
@@ -88,7 +88,18 @@ pub struct Dependence {
 
 /// The dependence between two sets of variables over the same rows.
 pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<Dependence> {
-    let (x, y) = (Side::new(x, ctx)?, Side::new(y, ctx)?);
+    weighted_hsic(x, y, Weights::ONE, settings, ctx)
+}
+
+/// As [`hsic`], with a weight per row; not for the unbiased estimate nor with permutations.
+pub(crate) fn weighted_hsic(
+    x: Variable,
+    y: Variable,
+    weights: Weights,
+    settings: &Hsic,
+    ctx: &Context,
+) -> Result<Dependence> {
+    let (x, y) = (Side::new(x, weights, ctx)?, Side::new(y, weights, ctx)?);
     let n = x.n();
     if y.n() != n {
         return Err(Error::Shape {
@@ -117,8 +128,8 @@ pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<
     } else {
         ctx.need_memory(format!("HSIC of {n} rows"), blocks, "use fewer rows")?;
     }
-    let (sums, kept) = Sums::over(&x, &y, keep, ctx)?;
-    let value = sums.value(settings.estimator);
+    let (sums, kept) = Sums::over(&x, &y, (weights, keep), ctx)?;
+    let value = sums.value(settings.estimator, weights);
     if !value.is_finite() {
         return Err(Error::Breakdown {
             step: "HSIC",
@@ -143,15 +154,17 @@ enum Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(variable: Variable<'a>, ctx: &Context) -> Result<Self> {
+    fn new(variable: Variable<'a>, weights: Weights, ctx: &Context) -> Result<Self> {
         match variable {
-            Variable::Target(target, kernel) => Ok(Self::Factor(target_factor(target, kernel, NAME, ctx)?)),
+            Variable::Target(target, kernel) => {
+                Ok(Self::Factor(weighted_target_factor(target, weights, kernel, NAME, ctx)?))
+            }
             Variable::Rows(x, kernel) => {
                 if let Some((i, j, value)) = x.first_not_finite() {
                     return Err(Error::NonFinite { row: i + 1, column: format!("x{}", j + 1), value });
                 }
                 kernel.validate()?;
-                Ok(Self::Kernel(kernel.resolve(x, ctx)?, x))
+                Ok(Self::Kernel(kernel.resolve_weighted(x, weights, ctx)?, x))
             }
         }
     }
@@ -179,11 +192,11 @@ type Matrices = (Array2<f64>, Array2<f64>);
 /// The sums that the estimates are computed from.
 #[derive(Default)]
 struct Sums {
-    /// $\sum K \circ L$, $\sum K \circ K$, $\sum L \circ L$.
+    /// $\sum K \circ L$, $\sum K \circ K$, $\sum L \circ L$, with the products of the weights of both rows.
     kl: f64,
     kk: f64,
     ll: f64,
-    /// Sums of rows.
+    /// Weighted sums of rows.
     k: Vec<f64>,
     l: Vec<f64>,
     /// Diagonals.
@@ -193,11 +206,16 @@ struct Sums {
 
 impl Sums {
     /// One pass over both matrices, which are returned if `keep`.
-    fn over(x: &Side, y: &Side, keep: bool, ctx: &Context) -> Result<(Self, Option<Matrices>)> {
+    fn over(
+        x: &Side,
+        y: &Side,
+        (weights, keep): (Weights, bool),
+        ctx: &Context,
+    ) -> Result<(Self, Option<Matrices>)> {
         let n = x.n();
         let mut sums = Self::default();
         let mut kept = keep.then(|| (Array2::zeros((n, n)), Array2::zeros((n, n))));
-        let ones = vec![1.0; n];
+        let ones = weights.given().map_or_else(|| vec![1.0; n], <[f64]>::to_vec);
         let height = (BLOCK / n).clamp(1, n);
         for from in (0..n).step_by(height) {
             ctx.step("HSIC", from, n)?;
@@ -206,7 +224,13 @@ impl Sums {
             let of_row = |i: usize| {
                 let (k, l) = (k.row(i - from), l.row(i - from));
                 let (k, l) = (k.to_slice().expect("standard layout"), l.to_slice().expect("standard layout"));
-                [dot(k, l), dot(k, k), dot(l, l), dot(k, &ones), dot(l, &ones), k[i], l[i]]
+                let (k_sum, l_sum) = (dot(k, &ones), dot(l, &ones));
+                if weights.given().is_none() {
+                    return [dot(k, l), dot(k, k), dot(l, l), k_sum, l_sum, k[i], l[i]];
+                }
+                let (wk, wl) = (weighted(k, &ones), weighted(l, &ones));
+                let [kl, kk, ll] = [dot(&wk, l), dot(&wk, k), dot(&wl, l)].map(|sum| ones[i] * sum);
+                [kl, kk, ll, k_sum, l_sum, k[i], l[i]]
             };
             let parts: Vec<[f64; 7]> = at.clone().into_par_iter().map(of_row).collect();
             for [kl, kk, ll, k, l, k_diagonal, l_diagonal] in parts {
@@ -226,14 +250,15 @@ impl Sums {
         Ok((sums, kept))
     }
 
-    fn value(&self, estimator: Estimator) -> f64 {
+    fn value(&self, estimator: Estimator, weights: Weights) -> f64 {
+        let biased = |kl: f64, k: &[f64], l: &[f64]| biased(kl, k, l, weights);
         match estimator {
             Estimator::Biased => biased(self.kl, &self.k, &self.l),
             Estimator::Unbiased => self.unbiased(),
             Estimator::Normalized => {
                 let product = biased(self.kk, &self.k, &self.k) * biased(self.ll, &self.l, &self.l);
                 // For a constant set of variables the product is rounding error.
-                let size = self.kk * self.ll / (self.k.len() as f64).powi(4);
+                let size = self.kk * self.ll / weights.total(self.k.len()).powi(4);
                 if product > 1e-28 * size { biased(self.kl, &self.k, &self.l) / product.sqrt() } else { 0.0 }
             }
         }
@@ -294,10 +319,17 @@ impl Sums {
 }
 
 /// $\operatorname{tr}(KHLH) / n^2$ from the sum of products and the sums of rows.
-fn biased(kl: f64, k: &[f64], l: &[f64]) -> f64 {
-    let n = k.len() as f64;
-    let (k_all, l_all): (f64, f64) = (k.iter().sum(), l.iter().sum());
-    (kl - 2.0 / n * dot(k, l) + k_all / n * (l_all / n)) / (n * n)
+fn biased(kl: f64, k: &[f64], l: &[f64], weights: Weights) -> f64 {
+    let n = weights.total(k.len());
+    let (k_all, l_all, both): (f64, f64, f64) = match weights.given() {
+        None => (k.iter().sum(), l.iter().sum(), dot(k, l)),
+        Some(w) => (dot(k, w), dot(l, w), dot(&weighted(k, w), l)),
+    };
+    (kl - 2.0 / n * both + k_all / n * (l_all / n)) / (n * n)
+}
+
+fn weighted(values: &[f64], weights: &[f64]) -> Vec<f64> {
+    values.iter().zip(weights).map(|(v, w)| v * w).collect()
 }
 
 fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {

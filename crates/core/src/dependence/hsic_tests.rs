@@ -1,6 +1,7 @@
 use super::*;
 use crate::data::{Classes, SparseRows};
 use crate::dependence::pairs::PairWeights;
+use crate::dependence::target_factor;
 use crate::kernel::gram_symmetric;
 use ndarray::array;
 

@@ -11,9 +11,10 @@ mod target;
 mod thin;
 
 pub use alignment::alignment;
+pub(crate) use hsic::weighted_hsic;
 pub use hsic::{Dependence, Estimator, Hsic, Variable, hsic};
 pub(crate) use pairs::PairWeights;
-pub(crate) use target::center;
 pub use target::{TargetKernel, target_factor};
-pub(crate) use thin::DistinctValues;
+pub(crate) use target::{center, weighted_rows, weighted_target_factor};
 pub use thin::column_factor;
+pub(crate) use thin::{DistinctValues, weighted_column_factor};

@@ -4,11 +4,11 @@
 //! $H = I - 11^\top / n$. The factor has one column per class, one for a linear kernel, and about 20 for a continuous target
 //! under a Gaussian kernel.
 
-use super::thin::column_factor;
+use super::thin::weighted_column_factor;
 use crate::context::Context;
-use crate::data::{Classes, Rows, Target};
+use crate::data::{Classes, Rows, Target, Weights};
 use crate::error::{Error, Result};
-use crate::kernel::{Family, median_gamma};
+use crate::kernel::{Family, weighted_median_gamma};
 use ndarray::{Array2, Axis, ShapeBuilder};
 
 /// The fraction of the trace that the factor of a Gaussian kernel may omit.
@@ -40,18 +40,50 @@ pub fn target_factor(
     method: &'static str,
     ctx: &Context,
 ) -> Result<Array2<f64>> {
+    weighted_target_factor(target, Weights::ONE, kernel, method, ctx)
+}
+
+/// As [`target_factor`], with a weight per row: $\tilde Y = (I - 1 w^\top / \sum_i w_i) Y$, and $n_c$ is the weight of a class.
+pub(crate) fn weighted_target_factor(
+    target: &Target,
+    weights: Weights,
+    kernel: TargetKernel,
+    method: &'static str,
+    ctx: &Context,
+) -> Result<Array2<f64>> {
     let mut factor = match target {
         Target::None => return Err(Error::NeedsTarget { method }),
         Target::Classes(classes) => {
             // Callers make a copy.
             let bytes = 16.0 * classes.codes.len() as f64 * classes.n_present() as f64;
             ctx.need_memory("the kernel of the classes", bytes, "use fewer rows or classes")?;
-            classes_factor(classes, kernel, method)?
+            classes_factor(classes, weights, kernel, method)?
         }
-        Target::Continuous(values) => continuous_factor(values, kernel, method, ctx)?,
+        Target::Continuous(values) => continuous_factor(values, weights, kernel, method, ctx)?,
     };
-    center(&mut factor);
+    match weights.given() {
+        None => center(&mut factor),
+        Some(w) => {
+            let total: f64 = w.iter().sum();
+            for mut column in factor.axis_iter_mut(Axis(1)) {
+                let mean = column.iter().zip(w).map(|(v, w)| v * w).sum::<f64>() / total;
+                column.mapv_inplace(|v| v - mean);
+            }
+        }
+    }
     Ok(factor)
+}
+
+/// $n D \tilde Y / \sum_i w_i$ with $D$ the diagonal matrix of the weights: in a sum over all pairs of rows, divided by $n^2$, it
+/// gives each pair the product of its weights.
+pub(crate) fn weighted_rows(mut factor: Array2<f64>, weights: Weights) -> Array2<f64> {
+    if weights.given().is_some() {
+        let unit = factor.nrows() as f64 / weights.total(factor.nrows());
+        for mut column in factor.axis_iter_mut(Axis(1)) {
+            column.iter_mut().enumerate().for_each(|(row, v)| *v *= unit * weights.of(row));
+        }
+    }
+    factor
 }
 
 /// Subtracts the mean from every column.
@@ -63,9 +95,14 @@ pub(crate) fn center(factor: &mut Array2<f64>) {
     }
 }
 
-fn classes_factor(classes: &Classes, kernel: TargetKernel, method: &'static str) -> Result<Array2<f64>> {
-    let counts = classes.counts();
-    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+fn classes_factor(
+    classes: &Classes,
+    weights: Weights,
+    kernel: TargetKernel,
+    method: &'static str,
+) -> Result<Array2<f64>> {
+    let counts = classes.weighted_counts(weights);
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0.0).collect();
     if present.len() < 2 {
         let class = present.first().map_or(String::new(), |&c| classes.names[c].clone());
         return Err(Error::OneClass { method, class });
@@ -81,7 +118,7 @@ fn classes_factor(classes: &Classes, kernel: TargetKernel, method: &'static str)
         TargetKernel::Auto | TargetKernel::ClassBalanced | TargetKernel::Delta => {
             let mut factor = Array2::zeros((n, present.len()).f());
             for (k, &class) in present.iter().enumerate() {
-                let size = if kernel == TargetKernel::Delta { 1.0 } else { counts[class] as f64 };
+                let size = if kernel == TargetKernel::Delta { 1.0 } else { counts[class] };
                 let members = (0..n).filter(|&i| classes.codes[i] == class);
                 members.for_each(|i| factor[[i, k]] = 1.0 / size.sqrt());
             }
@@ -92,6 +129,7 @@ fn classes_factor(classes: &Classes, kernel: TargetKernel, method: &'static str)
 
 fn continuous_factor(
     values: &[f64],
+    weights: Weights,
     kernel: TargetKernel,
     method: &'static str,
     ctx: &Context,
@@ -101,8 +139,8 @@ fn continuous_factor(
     match kernel {
         TargetKernel::Linear => Ok(column()),
         TargetKernel::Auto | TargetKernel::Gaussian => {
-            let gamma = median_gamma(Family::Rbf, &Rows::Dense(column()), ctx.seed)?;
-            Ok(column_factor(values, gamma, TOLERANCE))
+            let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(column()), weights, ctx.seed)?;
+            Ok(weighted_column_factor(values, weights, gamma, TOLERANCE))
         }
         TargetKernel::ClassBalanced | TargetKernel::Delta => {
             Err(Error::NeedsClasses { method, found: "the target is continuous" })

@@ -8,6 +8,7 @@
 //! order. The result does not depend on the order of the rows, and a column of three distinct values has rank three.
 //! Several columns, such as the indicators of a category, are factored by their distinct rows.
 
+use crate::data::Weights;
 use crate::simd::{add_combination, dot, exp_scaled, scale_and_reduce, squared_distances};
 use ndarray::{Array2, ShapeBuilder};
 use std::cmp::Ordering;
@@ -20,7 +21,17 @@ const ROUNDING: f64 = 1e-14;
 ///
 /// Values must be finite.
 pub fn column_factor(values: &[f64], gamma: f64, tolerance: f64) -> Array2<f64> {
-    let distinct = DistinctValues::of(values);
+    weighted_column_factor(values, Weights::ONE, gamma, tolerance)
+}
+
+/// As [`column_factor`], with weights of the rows in the trace.
+pub(crate) fn weighted_column_factor(
+    values: &[f64],
+    weights: Weights,
+    gamma: f64,
+    tolerance: f64,
+) -> Array2<f64> {
+    let distinct = DistinctValues::of(values, weights);
     distinct.expand(&distinct.factor(gamma, tolerance))
 }
 
@@ -28,14 +39,14 @@ pub fn column_factor(values: &[f64], gamma: f64, tolerance: f64) -> Array2<f64> 
 pub(crate) struct DistinctValues {
     /// In ascending order; several columns one after another.
     values: Vec<f64>,
-    /// Number of rows with each value.
+    /// Number of rows with each value, or their weight.
     pub counts: Vec<f64>,
     /// Index of each row's value.
     pub index: Vec<u32>,
 }
 
 impl DistinctValues {
-    pub fn of(column: &[f64]) -> Self {
+    pub fn of(column: &[f64], weights: Weights) -> Self {
         let mut cells: Vec<(f64, u32)> = column.iter().copied().zip(0..).collect();
         cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (mut values, mut counts) = (Vec::<f64>::new(), Vec::<f64>::new());
@@ -45,16 +56,16 @@ impl DistinctValues {
                 values.push(value);
                 counts.push(0.0);
             }
-            counts[values.len() - 1] += 1.0;
+            counts[values.len() - 1] += weights.of(row as usize);
             index[row as usize] = (values.len() - 1) as u32;
         }
         Self { values, counts, index }
     }
 
     /// The distinct rows of columns of `n` values each, one after another.
-    pub fn of_rows(cells: &[f64], n: usize) -> Self {
+    pub fn of_rows(cells: &[f64], n: usize, weights: Weights) -> Self {
         if cells.len() == n {
-            return Self::of(cells);
+            return Self::of(cells, weights);
         }
         let columns: Vec<&[f64]> = cells.chunks_exact(n.max(1)).collect();
         // Adding 0 turns -0 into 0.
@@ -74,7 +85,7 @@ impl DistinctValues {
                 first.push(row);
                 counts.push(0.0);
             }
-            counts[first.len() - 1] += 1.0;
+            counts[first.len() - 1] += weights.of(row as usize);
             index[row as usize] = (first.len() - 1) as u32;
         }
         let values =
@@ -197,7 +208,7 @@ mod tests {
     fn distinct_rows_of_several_columns() {
         // Rows (1, 0), (0, 1), (1, 0), (0, -0), (0, 0).
         let cells = [1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, -0.0, 0.0];
-        let distinct = DistinctValues::of_rows(&cells, 5);
+        let distinct = DistinctValues::of_rows(&cells, 5, Weights::ONE);
         assert_eq!((&distinct.counts[..], &distinct.index[..]), (&[2.0, 1.0, 2.0][..], &[2, 1, 2, 0, 0][..]));
         let factor = distinct.expand(&distinct.factor(0.3, 0.0));
         assert_eq!(factor.dim(), (5, 3));
@@ -209,7 +220,7 @@ mod tests {
                 assert!((factor.row(i).dot(&factor.row(k)) - kernel).abs() < 1e-14, "{i} {k}");
             }
         }
-        assert_eq!(DistinctValues::of_rows(&[2.0, 1.0, 2.0], 3).values, [1.0, 2.0]);
+        assert_eq!(DistinctValues::of_rows(&[2.0, 1.0, 2.0], 3, Weights::ONE).values, [1.0, 2.0]);
     }
 
     #[test]

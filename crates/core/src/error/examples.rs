@@ -16,6 +16,7 @@ pub fn examples() -> Vec<Error> {
         Error::MissingValue { row, column: name() },
         Error::MissingUnsupported { method: method.into(), row, column: name() },
         Error::CategoryUnsupported { method: method.into(), column: name() },
+        Error::WeightsUnsupported { method: "ReliefF".into(), supported: vec!["fisher", "ldfs"] },
         Error::NoCompleteRows,
         Error::NotNumeric { row, column: name(), text: "abc".into() },
         Error::NotOfType { row, column: name(), text: "abc".into(), expected: "a date" },
@@ -59,6 +60,7 @@ fn has_example(error: &Error) {
         | Error::MissingValue { .. }
         | Error::MissingUnsupported { .. }
         | Error::CategoryUnsupported { .. }
+        | Error::WeightsUnsupported { .. }
         | Error::NoCompleteRows
         | Error::NotNumeric { .. }
         | Error::NotOfType { .. }
@@ -95,7 +97,7 @@ mod tests {
     fn messages_name_no_options_and_no_long_numbers() {
         let examples = examples();
         let distinct: HashSet<_> = examples.iter().map(discriminant).collect();
-        assert_eq!(distinct.len(), 30, "one example per variant");
+        assert_eq!(distinct.len(), 31, "one example per variant");
         for message in examples.iter().map(Error::to_string) {
             assert!(!message.contains("--") && !message.contains("00000000"), "{message}");
         }

@@ -50,6 +50,11 @@ pub(super) fn did_you_mean(similar: &Option<String>, available: &[String]) -> St
     }
 }
 
+/// The methods to use instead, for the end of a message.
+pub(super) fn others(names: &[&str]) -> String {
+    if names.is_empty() { String::new() } else { format!("; these do: {}", names.join(", ")) }
+}
+
 /// A line for each item, up to some number.
 pub(super) fn listed(items: &[impl std::fmt::Display]) -> String {
     const MAX: usize = 20;

@@ -1,7 +1,7 @@
 //! The error type. Variants and their messages state facts and advice that holds everywhere; the command line and
 //! Python add advice in terms of their own options.
 
-use super::text::{bytes, did_you_mean, io_message, listed, nearest, number, short_number};
+use super::text::{bytes, did_you_mean, io_message, listed, nearest, number, others, short_number};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -83,6 +83,14 @@ pub enum Error {
         method: String,
         /// Column name.
         column: String,
+    },
+    /// Weights of rows or classes, for a method that does not support them.
+    #[error("{method} does not support weights of rows or classes{}", others(.supported))]
+    WeightsUnsupported {
+        /// The method.
+        method: String,
+        /// The names of the methods that do, if there are any of its kind.
+        supported: Vec<&'static str>,
     },
     /// No rows remain after dropping those with missing values.
     #[error("every row has a missing value")]

@@ -34,8 +34,14 @@ impl Candidate {
     /// fast on many.
     pub fn default_for(data: &Dataset) -> Vec<Self> {
         let is_wide = data.d() > MANY_FEATURES;
-        let all = Self::all_for(data.target()).into_iter();
+        let all = Self::all_supporting(data).into_iter();
         all.filter(|candidate| !is_wide || !SLOW.contains(&candidate.label.as_str())).collect()
+    }
+
+    /// Every feature selector that supports the target and the weights of data, with default parameters.
+    pub fn all_supporting(data: &Dataset) -> Vec<Self> {
+        let all = Self::all_for(data.target()).into_iter();
+        all.filter(|candidate| candidate.method.check_weights(data).is_ok()).collect()
     }
 
     /// Every feature selector that supports this target, with default parameters.
@@ -101,6 +107,17 @@ impl Method {
             selector.clear_fixed_count();
         }
         self
+    }
+
+    /// Returns an error if the data have weights that it does not support.
+    pub(super) fn check_weights(&self, data: &Dataset) -> Result<()> {
+        let method = match self {
+            Self::Random | Self::AllFeatures => return Ok(()),
+            Self::Columns(selector) => return selector.check_weights(data),
+            Self::Space(_) => "kernel-space selection".to_owned(),
+            Self::External(external) => external.name.clone(),
+        };
+        data.need_unweighted(&method, SelectorMethod::names_with_weights())
     }
 
     /// Whether it selects columns of the data, rather than directions in kernel space.
@@ -238,7 +255,7 @@ impl Ranked {
                     train.slice(s![.., ..k]).to_owned(),
                     rows.train.target().clone(),
                 )?
-                .with_split_rule(rows.train.split_rule().clone())?,
+                .of_rows_of(&rows.train),
                 test: test.slice(s![.., ..k]).to_owned().into(),
                 features,
                 converged: true,

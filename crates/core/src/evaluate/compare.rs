@@ -213,6 +213,7 @@ impl Compare {
             splits.check_data(data)?;
         }
         for candidate in &self.candidates {
+            candidate.method.check_weights(data)?;
             if let (Method::Columns(selector), Target::Classes(classes)) = (&candidate.method, data.target())
             {
                 selector.check_classes(classes)?;
@@ -284,6 +285,8 @@ impl Compare {
                 SplitRule::Time(_) => Some("time".to_owned()),
                 SplitRule::Independent | SplitRule::Given(_) => None,
             },
+            weighted: data.weights().given().is_some(),
+            balanced: data.balances_classes(),
             scaled: self.scale,
             impute: data.has_missing().then_some(self.impute),
             evaluator: self.evaluator.clone(),

@@ -50,10 +50,20 @@ impl ExternalComparison {
         self.tasks.len()
     }
 
-    /// The label of a task's method, and its split.
-    pub fn task(&self, task: usize) -> (&str, &Fold) {
+    /// The label of a task's method, and its split; training rows of weight 0 are left out.
+    pub fn task(&self, task: usize) -> (&str, Fold) {
         let Task { candidate, split, .. } = self.tasks[task];
-        (&self.work.candidates[candidate].label, &self.work.folds[split])
+        let mut fold = self.work.folds[split].clone();
+        fold.train.retain(|&row| self.data.weights().of(row) > 0.0);
+        (&self.work.candidates[candidate].label, fold)
+    }
+
+    /// The weights of the training rows of a split, in which classes are balanced if requested, and those of the test rows; `None`
+    /// without weights.
+    pub fn weights(&self, fold: &Fold) -> [Option<Vec<f64>>; 2] {
+        let train = self.data.take_rows(&fold.train);
+        let train = train.for_fit().weights().given().map(<[f64]>::to_vec);
+        [train, self.data.weights().of_rows(&fold.test)]
     }
 
     /// The selections of a task, one per number of features, and the cost; `None` if the selection does not end in time.

@@ -6,7 +6,7 @@
 use super::scores::Scores;
 use crate::classify::{KnnClassifier, Knnc, LinearSvm, Svm, SvmSearch};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows, Target};
+use crate::data::{Classes, Dataset, Rows, Target, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, KernelChoice};
 use crate::method::{Info, Needs, family};
@@ -139,8 +139,22 @@ impl Evaluator {
         }
     }
 
-    /// Checks that it supports the target, and its parameters.
+    /// Whether it supports weights of samples.
+    pub fn supports_weights(&self) -> bool {
+        matches!(self, Self::Svm(_) | Self::LinearSvm(_) | Self::Ridge(_))
+    }
+
+    /// The names of the evaluators that support weights.
+    pub fn names_with_weights() -> Vec<&'static str> {
+        let names = EVALUATORS.iter().map(|info| info.name);
+        names.filter(|name| Self::by_name(name).is_ok_and(|evaluator| evaluator.supports_weights())).collect()
+    }
+
+    /// Checks that it supports the target and the weights, and its parameters.
     pub fn check(&self, data: &Dataset) -> Result<()> {
+        if !self.supports_weights() {
+            data.need_unweighted(self.info().title, Self::names_with_weights())?;
+        }
         match (self, data.target()) {
             (_, Target::None) => Self::check_target(data),
             (Self::Ridge(_), Target::Classes(_)) => Err(Error::param(
@@ -208,21 +222,24 @@ impl Evaluator {
         Err(Error::NoEffect { method: self.name(), name, why: why.into() })
     }
 
-    /// Fits on `train`, predicts `test`, and scores the predictions against `truth`.
+    /// Fits on `train`, predicts `test`, and scores the predictions against `truth`, with the weights of the test rows.
     pub fn evaluate(
         &self,
         train: &Dataset,
         test: &Rows,
         truth: &Target,
+        weights: Weights,
         ctx: &Context,
     ) -> Result<Evaluation> {
         let Fitted { predicted, chosen } = self.predict(train, test, ctx)?;
         let scores = match (&predicted, truth) {
             (Predicted::Classes { codes, scores }, Target::Classes(Classes { codes: truth, .. })) => {
-                let of = Scores::classification(truth, codes, scores);
-                if self.gives_probabilities() { of.with_probabilities(truth, scores) } else { of }
+                let of = Scores::classification(truth, codes, scores, weights);
+                if self.gives_probabilities() { of.with_probabilities(truth, scores, weights) } else { of }
             }
-            (Predicted::Numbers(values), Target::Continuous(truth)) => Scores::regression(truth, values),
+            (Predicted::Numbers(values), Target::Continuous(truth)) => {
+                Scores::regression(truth, values, weights)
+            }
             _ => return Err(Error::param(NAME, "target", "present", "no target")),
         };
         Ok(Evaluation { scores, chosen })
@@ -232,8 +249,8 @@ impl Evaluator {
     pub(super) fn predict(&self, train: &Dataset, test: &Rows, ctx: &Context) -> Result<Fitted> {
         match train.target() {
             Target::None => Err(Error::param(NAME, "target", "present", "no target")),
-            target if all_rows_equal(train.x()) => {
-                let (predicted, chosen) = (Predicted::constant(target, test.n()), BTreeMap::new());
+            _ if all_rows_equal(train.x()) => {
+                let (predicted, chosen) = (Predicted::constant(train, test.n()), BTreeMap::new());
                 Ok(Fitted { predicted, chosen })
             }
             Target::Classes(_) => self.classification(train, test, ctx),
@@ -285,7 +302,7 @@ impl Evaluator {
         let mut chosen = BTreeMap::new();
         let predicted = match self {
             Self::Ridge(ridge) => {
-                let model = ridge.fit(train.x(), y, ctx)?;
+                let model = ridge.fit(train.x(), y, train.weights(), ctx)?;
                 chosen.insert("penalty".to_owned(), model.penalty);
                 model.predict(test, ctx)?
             }
@@ -315,18 +332,19 @@ pub(super) struct Fitted {
 
 impl Predicted {
     /// The same prediction for `n` rows: the most frequent class, or the mean.
-    fn constant(train: &Target, n: usize) -> Self {
-        match train {
-            Target::Classes(train) => {
-                let counts = train.counts();
-                let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
-                let n_train = train.codes.len() as f64;
-                let scores =
-                    Array2::from_shape_fn((n, counts.len()), |(_, class)| counts[class] as f64 / n_train);
+    fn constant(train: &Dataset, n: usize) -> Self {
+        let total = train.weights().total(train.n());
+        match train.target() {
+            Target::Classes(classes) => {
+                let counts = classes.weighted_counts(train.weights());
+                let more = |a: &usize, b: &usize| counts[*a].total_cmp(&counts[*b]);
+                let most = (0..counts.len()).rev().max_by(more).unwrap_or(0);
+                let scores = Array2::from_shape_fn((n, counts.len()), |(_, class)| counts[class] / total);
                 Self::Classes { codes: vec![most; n], scores }
             }
-            Target::Continuous(train) => {
-                Self::Numbers(vec![train.iter().sum::<f64>() / train.len().max(1) as f64; n])
+            Target::Continuous(y) => {
+                let sum: f64 = y.iter().enumerate().map(|(row, y)| train.weights().of(row) * y).sum();
+                Self::Numbers(vec![sum / total.max(f64::MIN_POSITIVE); n])
             }
             Target::None => Self::Numbers(vec![0.0; n]),
         }
@@ -353,6 +371,7 @@ pub struct Evaluation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Classes;
     use ndarray::array;
 
     #[test]
@@ -363,7 +382,7 @@ mod tests {
         let test: Rows = array![[7.0], [8.0], [1.0], [2.0]].into();
         for evaluator in ["svm", "linear-svm", "knn", "kernel-knn"] {
             let evaluator = Evaluator::by_name(evaluator).unwrap();
-            let scores = evaluator.evaluate(&train, &test, &truth, &ctx).unwrap().scores;
+            let scores = evaluator.evaluate(&train, &test, &truth, Weights::ONE, &ctx).unwrap().scores;
             assert_eq!((scores.error, scores.auc), (Some(0.25), Some(0.5)));
         }
         let numbers = Target::Continuous(vec![1.0, 2.0, 6.0]);
@@ -371,7 +390,8 @@ mod tests {
         let truth = Target::Continuous(vec![2.0, 4.0, 3.0, 3.0]);
         for evaluator in ["ridge", "knn"] {
             let evaluator = Evaluator::by_name(evaluator).unwrap();
-            assert_eq!(evaluator.evaluate(&train, &test, &truth, &ctx).unwrap().scores.r2, Some(0.0));
+            let scores = evaluator.evaluate(&train, &test, &truth, Weights::ONE, &ctx).unwrap().scores;
+            assert_eq!(scores.r2, Some(0.0));
         }
     }
 }

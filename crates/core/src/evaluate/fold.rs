@@ -3,7 +3,7 @@
 use super::evaluator::Evaluator;
 use super::scores::Scores;
 use crate::context::Context;
-use crate::data::{Dataset, Encoder, Encoding, Fold, Rows};
+use crate::data::{Dataset, Encoder, Encoding, Fold, Rows, Weights};
 use crate::error::Result;
 use crate::select::{Selector, SelectorMethod};
 use std::sync::OnceLock;
@@ -36,14 +36,15 @@ impl Evaluator {
         ctx: &Context,
     ) -> Result<Scores> {
         let rows = FoldRows::new(data, fold, 0, encoding)?;
-        Ok(self.evaluate(&rows.train, &rows.test, &data.target_of(&fold.test), ctx)?.scores)
+        let (truth, weights) = (data.target_of(&fold.test), data.weights().of_rows(&fold.test));
+        Ok(self.evaluate(&rows.train, &rows.test, &truth, Weights::new(weights.as_deref()), ctx)?.scores)
     }
 }
 
 impl FoldRows {
     /// Encodes the rows of a fold.
     pub fn new(data: &Dataset, fold: &Fold, split: usize, encoding: Encoding) -> Result<Self> {
-        let typed = data.take_rows(&fold.train);
+        let typed = data.take_rows(&fold.train).for_fit().into_owned();
         let is_typed = data.has_missing() || data.is_typed();
         // Fill values are not needed for complete numbers.
         let impute = encoding.impute.filter(|_| is_typed);

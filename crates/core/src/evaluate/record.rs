@@ -52,6 +52,12 @@ pub struct Run {
     /// "groups" or "time" if splits respect them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub split_by: Option<String>,
+    /// Whether rows have weights.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weighted: bool,
+    /// Whether fits weight classes equally.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub balanced: bool,
     /// Whether the features were standardized, by the training rows of each fold.
     pub scaled: bool,
     /// How missing values were imputed, from the training rows of each fold; `None` without missing values.
@@ -96,7 +102,7 @@ pub struct Fingerprint {
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Checksum of names, values and target, in hexadecimal.
+    /// Checksum of names, values, target and weights, in hexadecimal.
     pub checksum: String,
 }
 
@@ -121,6 +127,7 @@ impl Fingerprint {
             }
             Target::Continuous(values) => values.iter().for_each(|v| sum.number(*v)),
         }
+        data.weights().given().into_iter().flatten().for_each(|w| sum.number(*w));
         Self { rows: data.n(), columns: data.d(), checksum: format!("{:016x}", sum.0) }
     }
 }

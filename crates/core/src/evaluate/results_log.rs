@@ -230,6 +230,7 @@ fn difference(old: &Run, new: &Run) -> Option<String> {
             "another evaluator, or one with other parameters".to_owned(),
         ),
         (old.scaled != new.scaled, "another scaling".to_owned()),
+        ((old.weighted, old.balanced) != (new.weighted, new.balanced), "other weights".to_owned()),
         (old.impute != new.impute, "another imputation of missing values".to_owned()),
         (
             (old.splits, old.not_stratified, &old.split_by)

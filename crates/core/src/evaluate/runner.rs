@@ -14,7 +14,7 @@ use super::record::{Cost, Record};
 use super::results_log::ResultsLog;
 use super::scores::Scores;
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Encoding, Fold, Target};
+use crate::data::{Dataset, Encoding, Fold, Target, Weights};
 use crate::error::{Error, Result};
 use crate::memory::Meter;
 use rayon::ThreadPoolBuilder;
@@ -214,13 +214,15 @@ impl Runner<'_> {
         ctx.check()?;
         let candidate = &self.work.candidates[task.candidate];
         let rows = self.work.rows(self.data, task)?;
-        let truth = self.data.target_of(&self.work.folds[task.split].test);
+        let test = &self.work.folds[task.split].test;
+        let (truth, weights) = (self.data.target_of(test), self.data.weights().of_rows(test));
         meter.reset();
         let start = Instant::now();
         let ranking = candidate.method.rank(&rows, &task.counts, ctx);
         let cost = self.work.cost(task, start.elapsed().as_secs_f64(), meter.peak());
         let start = Instant::now();
-        let records = self.evaluate(task, &rows, ranking, &truth, ctx)?;
+        let truth = (&truth, Weights::new(weights.as_deref()));
+        let records = self.evaluate(task, &rows, ranking, truth, ctx)?;
         Ok((records, Some(Cost { evaluate_seconds: start.elapsed().as_secs_f64(), ..cost })))
     }
 
@@ -263,7 +265,7 @@ impl Runner<'_> {
         task: &Task,
         rows: &FoldRows,
         ranking: Result<Ranking>,
-        truth: &Target,
+        (truth, weights): (&Target, Weights),
         ctx: &Context,
     ) -> Result<Vec<Record>> {
         let mut ranking = match ranking {
@@ -277,7 +279,8 @@ impl Runner<'_> {
         let record = |&k: &usize| {
             let selected = ranking.select(rows, k);
             let evaluated = selected.and_then(|selected| {
-                Ok((self.evaluator.evaluate(&selected.train, &selected.test, truth, ctx)?, selected))
+                let Selected { train, test, .. } = &selected;
+                Ok((self.evaluator.evaluate(train, test, truth, weights, ctx)?, selected))
             });
             match evaluated {
                 Ok((evaluation, selected)) => Ok(self.record(task, k, evaluation, selected)),

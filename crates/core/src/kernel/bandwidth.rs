@@ -1,7 +1,7 @@
 //! $\gamma$ from the data.
 
 use super::formula::Family;
-use crate::data::Rows;
+use crate::data::{Rows, Weights, weighted_median};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use rayon::prelude::*;
@@ -15,6 +15,11 @@ const MAX_ROWS: usize = 1000;
 /// polynomial: one over the median of $\lVert x \rVert^2$, so that products are of order one. Medians are over all pairs
 /// of a seeded sample of 1000 rows, without pairs of equal rows.
 pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
+    weighted_median_gamma(family, x, Weights::ONE, seed)
+}
+
+/// As [`median_gamma`], with a weight per row; that of a pair is the product.
+pub(crate) fn weighted_median_gamma(family: Family, x: &Rows, weights: Weights, seed: u64) -> Result<f64> {
     let rows = Rng::stream(seed, "median").sample(x.n(), MAX_ROWS);
     let sample = x.take_rows(&rows);
     let size = |e: f64| if family == Family::Laplacian { e.abs() } else { e * e };
@@ -39,11 +44,23 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
         });
         values
     };
-    values.retain(|&v| v > 0.0);
-    if values.is_empty() {
-        return Err(all_rows_equal());
-    }
-    let median = median(&mut values);
+    let median = match weights.of_rows(&rows) {
+        None => {
+            values.retain(|&v| v > 0.0);
+            if values.is_empty() { None } else { Some(median(&mut values)) }
+        }
+        Some(weights) => {
+            let of_pairs = || (1..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            let of_values: Vec<f64> = match family {
+                Family::Poly => weights,
+                _ => of_pairs().map(|(i, j)| weights[i] * weights[j]).collect(),
+            };
+            let mut pairs: Vec<(f64, f64)> =
+                values.into_iter().zip(of_values).filter(|(v, _)| *v > 0.0).collect();
+            weighted_median(&mut pairs)
+        }
+    };
+    let Some(median) = median else { return Err(all_rows_equal()) };
     if !median.is_finite() {
         return Err(Error::Breakdown {
             step: "gamma",
@@ -66,7 +83,12 @@ fn pairs(rows: usize) -> usize {
 
 /// scikit-learn's "scale": one over the number of columns times the variance of all values.
 pub fn scale_gamma(x: &Rows) -> Result<f64> {
-    let (mean, std) = x.moments();
+    weighted_scale_gamma(x, Weights::ONE)
+}
+
+/// As [`scale_gamma`], with a weight per row.
+pub(crate) fn weighted_scale_gamma(x: &Rows, weights: Weights) -> Result<f64> {
+    let (mean, std) = x.weighted_moments(weights);
     let d = x.d() as f64;
     let center = mean.sum() / d;
     let total = std.mapv(|s| s * s).sum() / d + mean.mapv(|m| (m - center).powi(2)).sum() / d;

@@ -1,9 +1,9 @@
 //! A kernel as the user specifies it; $\gamma$ may depend on the data.
 
-use super::bandwidth::{median_bytes, median_gamma, scale_gamma};
+use super::bandwidth::{median_bytes, weighted_median_gamma, weighted_scale_gamma};
 use super::formula::{Family, Kernel};
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Rows, Weights};
 use crate::error::{Error, Result};
 use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Range};
 use serde::de::value::MapAccessDeserializer;
@@ -139,6 +139,11 @@ const COEF0: &str = "Constant of the poly kernel; not used by other kernels.";
 impl KernelChoice {
     /// The kernel for these training rows.
     pub fn resolve(&self, x: &Rows, ctx: &Context) -> Result<Kernel> {
+        self.resolve_weighted(x, Weights::ONE, ctx)
+    }
+
+    /// The kernel for these training rows with a weight per row.
+    pub fn resolve_weighted(&self, x: &Rows, weights: Weights, ctx: &Context) -> Result<Kernel> {
         let kernel = match self {
             Self::Fixed(kernel) => kernel.clone(),
             Self::Named { family: Family::Linear, .. } => Kernel::Linear,
@@ -147,9 +152,9 @@ impl KernelChoice {
                     Gamma::Median => {
                         let advice = "give gamma as a number, or use fewer columns";
                         ctx.need_memory("the median distance", median_bytes(x), advice)?;
-                        median_gamma(*family, x, ctx.seed)?
+                        weighted_median_gamma(*family, x, weights, ctx.seed)?
                     }
-                    Gamma::Scale => scale_gamma(x)?,
+                    Gamma::Scale => weighted_scale_gamma(x, weights)?,
                     Gamma::Value(gamma) => *gamma,
                 };
                 match family {

@@ -12,6 +12,7 @@ mod prepared;
 mod terms;
 mod tile;
 
+pub(crate) use bandwidth::weighted_median_gamma;
 pub use bandwidth::{median_gamma, scale_gamma};
 pub use cached::CachedColumns;
 pub use choice::{Gamma, KernelChoice};

@@ -1,7 +1,7 @@
 //! Kernel ridge regression, with the penalty chosen by leave-one-out cross-validation.
 
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Rows, Weights};
 use crate::error::{Error, Result, need_columns};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram, gram_symmetric};
 use crate::linalg::{cholesky, invert_lower};
@@ -22,6 +22,10 @@ crate::parameters! {
     ///
     /// With $G = (K + \lambda I)^{-1}$ the leave-one-out residual of row $i$ is $\alpha_i / G_{ii}$ (for a fixed mean), so each
     /// penalty takes one inversion.
+    ///
+    /// With weights $w_i$ of rows, $\sum_i w_i (y_i - f(x_i))^2$ takes the place of the sum of squares and $\lambda W^{-1}$ that of $\lambda
+    /// I$. One unit of the weight of row $i$ is left out, so that the residual is $(\alpha_i / w_i) / ((1 - 1 / w_i) / \lambda + G_{ii} /
+    /// w_i^2)$; all of a weight below 1.
     ///
     /// Cost: $O(n^3)$ time per penalty, $O(n^2)$ memory.
     ///
@@ -70,8 +74,8 @@ impl KernelRidge {
         self.kernel.validate()
     }
 
-    /// Fits on rows and their target values.
-    pub fn fit(&self, x: &Rows, y: &[f64], ctx: &Context) -> Result<RidgeModel> {
+    /// Fits on rows, their target values and weights.
+    pub fn fit(&self, x: &Rows, y: &[f64], weights: Weights, ctx: &Context) -> Result<RidgeModel> {
         self.validate()?;
         let n = x.n();
         let at_once = rayon::current_num_threads().min(self.penalties.len());
@@ -80,16 +84,17 @@ impl KernelRidge {
             8.0 * (n as f64).powi(2) * (1 + 3 * at_once) as f64,
             "use fewer rows, or the evaluator knn",
         )?;
-        let kernel = self.kernel.resolve(x, ctx)?;
+        let kernel = self.kernel.resolve_weighted(x, weights, ctx)?;
         let k = gram_symmetric(&kernel, x)?;
-        let mean = y.iter().sum::<f64>() / n as f64;
+        let sum: f64 = y.iter().enumerate().map(|(i, y)| weights.of(i) * y).sum();
+        let mean = sum / weights.total(n);
         let centered = Array1::from_iter(y.iter().map(|y| y - mean));
         let fitted: Vec<Option<(f64, Array1<f64>)>> = self
             .penalties
             .par_iter()
             .map(|&penalty| {
                 ctx.check()?;
-                Ok(solve(&k, centered.view(), penalty))
+                Ok(solve(&k, centered.view(), weights, penalty))
             })
             .collect::<Result<_>>()?;
         let best = fitted
@@ -110,14 +115,17 @@ impl KernelRidge {
 }
 
 /// The leave-one-out squared error and the coefficients; `None` if the matrix is singular.
-fn solve(k: &Array2<f64>, y: ArrayView1<f64>, penalty: f64) -> Option<(f64, Array1<f64>)> {
+fn solve(k: &Array2<f64>, y: ArrayView1<f64>, weights: Weights, penalty: f64) -> Option<(f64, Array1<f64>)> {
     let mut shifted = k.clone();
-    shifted.diag_mut().iter_mut().for_each(|v| *v += penalty);
+    shifted.diag_mut().iter_mut().enumerate().for_each(|(i, v)| *v += penalty / weights.of(i));
     let inverse = invert_lower(cholesky(shifted.view())?.view());
     let alpha = inverse.t().dot(&inverse.dot(&y));
     let loo_squares = alpha.iter().enumerate().map(|(i, a)| {
         let g_ii = inverse.column(i).iter().map(|v| v * v).sum::<f64>();
-        (a / g_ii).powi(2)
+        let w = weights.of(i);
+        let residual =
+            if w >= 1.0 { (a / w) / ((1.0 - 1.0 / w) / penalty + g_ii / (w * w)) } else { a / g_ii };
+        w * residual.powi(2)
     });
     let error: f64 = loo_squares.sum();
     error.is_finite().then_some((error, alpha))
@@ -144,6 +152,31 @@ mod tests {
     use crate::random::Rng;
     use ndarray::array;
 
+    const ONE: Weights<'static> = Weights::ONE;
+
+    #[test]
+    fn an_integer_weight_is_a_repeated_row() {
+        let mut rng = Rng::new(6);
+        let x: Rows = Array2::from_shape_simple_fn((30, 2), || rng.normal()).into();
+        let y: Vec<f64> = x.column(0).iter().map(|v| v.sin() + 0.3 * rng.normal()).collect();
+        let weights: Vec<f64> = (0..30).map(|i| f64::from(1 + i % 3)).collect();
+        let repeated: Vec<usize> = (0..30).flat_map(|i| vec![i; weights[i] as usize]).collect();
+        let of_repeated: Vec<f64> = repeated.iter().map(|&i| y[i]).collect();
+        let ctx = Context::default();
+        let ridge = KernelRidge::default();
+        let a = ridge.fit(&x, &y, Weights::new(Some(&weights)), &ctx).unwrap();
+        let b = ridge.fit(&x.take_rows(&repeated), &of_repeated, ONE, &ctx).unwrap();
+        assert_eq!(a.penalty, b.penalty);
+        let predicted = a.predict(&x, &ctx).unwrap().into_iter().zip(b.predict(&x, &ctx).unwrap());
+        // Rounding in matrices whose condition number is below 1e5.
+        assert!(predicted.into_iter().all(|(a, b)| (a - b).abs() < 1e-10));
+        let k = gram_symmetric(&Kernel::Rbf { gamma: 0.5 }, &x).unwrap();
+        let twice = k.select(ndarray::Axis(0), &repeated).select(ndarray::Axis(1), &repeated);
+        let (error, _) = solve(&k, Array1::from(y).view(), Weights::new(Some(&weights)), 0.1).unwrap();
+        let (expected, _) = solve(&twice, Array1::from(of_repeated).view(), ONE, 0.1).unwrap();
+        assert!((error / expected - 1.0).abs() < 1e-10, "{error} {expected}");
+    }
+
     fn linear(penalties: Vec<f64>) -> KernelRidge {
         KernelRidge { kernel: Kernel::Linear.into(), penalties }
     }
@@ -152,8 +185,9 @@ mod tests {
     fn two_points_match_closed_form() {
         // Rows -1 and 1 with target values 1 and 3: the mean is 2, and (K + I) = [[2, -1], [-1, 2]] has the inverse
         // [[2, 1], [1, 2]] / 3, so alpha = (-1, 1) / 3 and f(x) = 2 + 2 x / 3.
-        let model =
-            linear(vec![1.0]).fit(&array![[-1.0], [1.0]].into(), &[1.0, 3.0], &Context::default()).unwrap();
+        let model = linear(vec![1.0])
+            .fit(&array![[-1.0], [1.0]].into(), &[1.0, 3.0], ONE, &Context::default())
+            .unwrap();
         let predicted = model.predict(&array![[0.0], [3.0]].into(), &Context::default()).unwrap();
         assert!((predicted[0] - 2.0).abs() < 1e-14 && (predicted[1] - 4.0).abs() < 1e-14, "{predicted:?}");
     }
@@ -164,12 +198,12 @@ mod tests {
         let x = Array2::from_shape_simple_fn((12, 2), || rng.normal());
         let y: Array1<f64> = x.column(0).mapv(f64::sin);
         let k = gram_symmetric(&Kernel::Rbf { gamma: 0.5 }, &x.clone().into()).unwrap();
-        let (error, _) = solve(&k, y.view(), 0.1).unwrap();
+        let (error, _) = solve(&k, y.view(), ONE, 0.1).unwrap();
         let mut expected = 0.0;
         for out in 0..12 {
             let rest: Vec<usize> = (0..12).filter(|&i| i != out).collect();
             let part = k.select(ndarray::Axis(0), &rest).select(ndarray::Axis(1), &rest);
-            let (_, alpha) = solve(&part, y.select(ndarray::Axis(0), &rest).view(), 0.1).unwrap();
+            let (_, alpha) = solve(&part, y.select(ndarray::Axis(0), &rest).view(), ONE, 0.1).unwrap();
             let predicted: f64 = rest.iter().zip(&alpha).map(|(&i, a)| a * k[[out, i]]).sum();
             expected += (y[out] - predicted).powi(2);
         }
@@ -185,10 +219,10 @@ mod tests {
         let noisy: Vec<f64> = clean.iter().map(|v| v + rng.normal()).collect();
         let ctx = Context::default();
         let rows: Rows = x.clone().into();
-        let model = KernelRidge::default().fit(&rows, &clean, &ctx).unwrap();
+        let model = KernelRidge::default().fit(&rows, &clean, ONE, &ctx).unwrap();
         let predicted = model.predict(&rows, &ctx).unwrap();
         assert!(clean.iter().zip(&predicted).all(|(a, b)| (a - b).abs() < 0.1));
-        let rough = KernelRidge::default().fit(&rows, &noisy, &ctx).unwrap();
+        let rough = KernelRidge::default().fit(&rows, &noisy, ONE, &ctx).unwrap();
         assert!(rough.penalty > model.penalty, "{} {}", rough.penalty, model.penalty);
     }
 
@@ -196,7 +230,7 @@ mod tests {
     fn penalties_are_checked() {
         let fit = |penalties: Vec<f64>| {
             let x: Rows = array![[0.0], [1.0]].into();
-            linear(penalties).fit(&x, &[0.0, 1.0], &Context::default()).unwrap_err().to_string()
+            linear(penalties).fit(&x, &[0.0, 1.0], ONE, &Context::default()).unwrap_err().to_string()
         };
         assert!(fit(vec![]).contains("'penalties' must be at least one"));
         assert!(fit(vec![1.0, -1.0]).contains("'penalties' must be a list of numbers, above 0, got -1"));

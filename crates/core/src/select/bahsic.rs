@@ -1,11 +1,11 @@
 //! BAHSIC: backward elimination by dependence on the target (HSIC).
 
-use super::fohsic::{alignment, check_estimator, gamma_of};
+use super::fohsic::{alignment, check_estimator, factor_of_pairs, gamma_of};
 use super::joint::{Change, Joint, Query};
 use super::selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Groups, Rows};
-use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
+use crate::dependence::{Estimator, PairWeights, TargetKernel};
 use crate::error::Result;
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
@@ -189,6 +189,10 @@ impl Selector for Bahsic {
         true
     }
 
+    fn supports_weights(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint)
     }
@@ -198,7 +202,7 @@ impl Selector for Bahsic {
         data.need_complete(NAME)?;
         let d = data.d();
         let wanted = wanted.resolve(NAME, d)?;
-        let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let factor = factor_of_pairs(data, self.target_kernel, self.estimator, NAME, ctx)?;
         let ctx = &Joint::held(data.x(), &factor, NAME, ctx)?;
         let weights = PairWeights::new(&factor, self.estimator, NAME)?;
         let joint = Joint::new(data.x(), data.groups(), weights, NAME, ctx)?;
@@ -246,7 +250,7 @@ impl Round {
 mod tests {
     use super::*;
     use crate::data::synthetic::{Pattern, Synthetic};
-    use crate::dependence::{Hsic, Variable, hsic};
+    use crate::dependence::{Hsic, Variable, hsic, target_factor};
     use crate::kernel::{Kernel, KernelChoice};
 
     fn select(method: &Bahsic, data: &Dataset, wanted: FeatureCount) -> Selection {

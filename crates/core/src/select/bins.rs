@@ -17,7 +17,7 @@
 //! classification learning*, IJCAI 1993.
 
 use super::columns::{distinct, few_values, places};
-use crate::data::{Dataset, FeatureType};
+use crate::data::{Dataset, FeatureType, Weights};
 
 crate::choices! {
     /// How to discretize numbers.
@@ -41,16 +41,17 @@ pub(super) struct Binned {
     pub(super) by_classes: bool,
 }
 
-/// Bytes for the bins of a feature: bins and sorted values; for MDL also the classes. If values are missing, known values
-/// and their classes are copied.
+/// Bytes for the bins of a feature: bins, sorted values and their weights; for MDL also the classes. If values are missing,
+/// known values, their classes and weights are copied.
 pub(super) fn binned_bytes(data: &Dataset, how: Discretizer) -> f64 {
-    let copies = if data.has_missing() { 16.0 } else { 0.0 };
-    data.n() as f64 * (copies + if how == Discretizer::Mdl { 32.0 } else { 16.0 })
+    let copies = if data.has_missing() { 24.0 } else { 0.0 };
+    data.n() as f64 * (copies + if how == Discretizer::Mdl { 40.0 } else { 24.0 })
 }
 
-/// How to discretize features, and the classes of the samples.
+/// How to discretize features, and the classes and weights of the samples.
 pub(super) struct Binning<'a> {
     pub(super) classes: &'a [usize],
+    pub(super) weights: Weights<'a>,
     pub(super) n_classes: usize,
     pub(super) how: Discretizer,
     pub(super) n_bins: usize,
@@ -64,7 +65,7 @@ impl Binning<'_> {
             return Binned::with_missing(places(column, &levels), levels.len(), false);
         }
         if !column.iter().any(|v| v.is_nan()) {
-            return self.known(column, self.classes);
+            return self.known(column, self.classes, self.weights);
         }
         let known = |i: &usize| !column[*i].is_nan();
         let rows: Vec<usize> = (0..column.len()).filter(known).collect();
@@ -73,7 +74,8 @@ impl Binning<'_> {
         }
         let values: Vec<f64> = rows.iter().map(|&i| column[i]).collect();
         let classes: Vec<usize> = rows.iter().map(|&i| self.classes[i]).collect();
-        let bins = self.known(&values, &classes);
+        let weights = self.weights.of_rows(&rows);
+        let bins = self.known(&values, &classes, Weights::new(weights.as_deref()));
         let mut codes = vec![bins.n_bins; column.len()];
         rows.iter().zip(bins.codes).for_each(|(&i, code)| codes[i] = code);
         // Without a cut only the bin of missing values is left to test.
@@ -81,12 +83,13 @@ impl Binning<'_> {
     }
 
     /// Discretizes known numbers.
-    fn known(&self, column: &[f64], classes: &[usize]) -> Binned {
-        let (cuts, by_classes) = match (few_values(column), self.how) {
+    fn known(&self, column: &[f64], classes: &[usize], weights: Weights) -> Binned {
+        let few = few_values(column, weights.total(column.len()));
+        let (cuts, by_classes) = match (few, self.how) {
             // The cut between two values is the larger one: values below it are in the lower bin.
             (Some(values), _) => (values[1..].to_vec(), false),
-            (None, Discretizer::Mdl) => (mdl_cuts(column, classes, self.n_classes), true),
-            (None, Discretizer::Frequency) => (frequency_cuts(column, self.n_bins), false),
+            (None, Discretizer::Mdl) => (mdl_cuts(column, classes, weights, self.n_classes), true),
+            (None, Discretizer::Frequency) => (frequency_cuts(column, weights, self.n_bins), false),
             (None, Discretizer::Width) => (width_cuts(column, self.n_bins), false),
         };
         let codes = column.iter().map(|v| cuts.partition_point(|cut| cut <= v)).collect();
@@ -102,14 +105,21 @@ impl Binned {
     }
 }
 
-/// Cuts at the quantiles; equal values share the bin of the first.
-fn frequency_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
-    let mut sorted = column.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let n = sorted.len();
-    let mut cuts: Vec<f64> = (1..n_bins).map(|b| sorted[(b * n / n_bins).min(n - 1)]).collect();
+/// Cuts at the weighted quantiles; equal values share the bin of the first.
+fn frequency_cuts(column: &[f64], weights: Weights, n_bins: usize) -> Vec<f64> {
+    let mut sorted: Vec<(f64, f64)> = column.iter().enumerate().map(|(i, &v)| (v, weights.of(i))).collect();
+    sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total = weights.total(column.len());
+    let (mut cuts, mut bin, mut sum) = (vec![], 1, 0.0);
+    for &(value, weight) in &sorted {
+        sum += weight;
+        while bin < n_bins && sum > bin as f64 * total / n_bins as f64 {
+            cuts.push(value);
+            bin += 1;
+        }
+    }
     cuts.dedup();
-    cuts.retain(|cut| *cut > sorted[0]);
+    cuts.retain(|cut| *cut > sorted[0].0);
     cuts
 }
 
@@ -133,16 +143,17 @@ fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
 }
 
 /// The accepted cuts, each the lowest value of its upper side.
-fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
+fn mdl_cuts(column: &[f64], classes: &[usize], weights: Weights, n_classes: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..column.len()).collect();
     order.sort_unstable_by(|&a, &b| column[a].total_cmp(&column[b]));
-    let rows: Vec<(f64, usize)> = order.into_iter().map(|i| (column[i], classes[i])).collect();
+    let sample = |i: usize| Sample { value: column[i], class: classes[i], weight: weights.of(i) };
+    let rows: Vec<Sample> = order.into_iter().map(sample).collect();
     let mut cuts = vec![];
     let mut parts = vec![(0, rows.len())];
     while let Some((start, end)) = parts.pop() {
         if let Some(place) = best_cut(&rows[start..end], n_classes) {
             let middle = start + place;
-            cuts.push(rows[middle].0);
+            cuts.push(rows[middle].value);
             parts.extend([(start, middle), (middle, end)]);
         }
     }
@@ -150,22 +161,32 @@ fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
     cuts
 }
 
+/// The value of a feature in a sample.
+struct Sample {
+    value: f64,
+    class: usize,
+    weight: f64,
+}
+
 /// Where to cut sorted samples, if a cut is accepted.
-fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
-    let mut right = vec![0usize; n_classes];
-    rows.iter().for_each(|(_, class)| right[*class] += 1);
+fn best_cut(rows: &[Sample], n_classes: usize) -> Option<usize> {
+    let part = |rows: &[Sample]| {
+        let mut weights = vec![0.0; n_classes];
+        rows.iter().for_each(|sample| weights[sample.class] += sample.weight);
+        weights
+    };
+    let mut right = part(rows);
     let total = Part::of(&right);
     if total.classes < 2 {
         return None;
     }
-    let all = right.clone();
-    let mut left = vec![0usize; n_classes];
+    let mut left = vec![0.0; n_classes];
     let mut best: Option<(usize, f64)> = None;
     for place in 1..rows.len() {
-        let class = rows[place - 1].1;
-        left[class] += 1;
-        right[class] -= 1;
-        if rows[place - 1].0 == rows[place].0 {
+        let Sample { value, class, weight } = rows[place - 1];
+        left[class] += weight;
+        right[class] -= weight;
+        if value == rows[place].value {
             continue;
         }
         let bits = Part::of(&left).bits + Part::of(&right).bits;
@@ -175,39 +196,39 @@ fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
         }
     }
     let (place, _) = best?;
-    let mut left = vec![0usize; n_classes];
-    rows[..place].iter().for_each(|(_, class)| left[*class] += 1);
-    let right: Vec<usize> = all.iter().zip(&left).map(|(all, left)| all - left).collect();
-    let (left, right) = (Part::of(&left), Part::of(&right));
-    let weighted = |part: &Part| part.classes as f64 * part.bits / part.rows as f64;
+    // The differences above may have rounding errors in place of 0.
+    let (left, right) = (Part::of(&part(&rows[..place])), Part::of(&part(&rows[place..])));
+    let weighted = |part: &Part| part.classes as f64 * part.bits / part.weight;
     let c = total.classes as f64;
     // log2(3^c - 2) without the power, which may overflow.
     let choices = c * 3.0_f64.log2() + (-2.0 * 3.0_f64.powf(-c)).ln_1p() / std::f64::consts::LN_2;
-    let cost =
-        (rows.len() as f64 - 1.0).log2() + choices - (weighted(&total) - weighted(&left) - weighted(&right));
+    let cost = (total.weight - 1.0).max(1.0).log2() + choices
+        - (weighted(&total) - weighted(&left) - weighted(&right));
     (total.bits - left.bits - right.bits > cost).then_some(place)
 }
 
-/// Number of samples, number of nonempty classes, and samples times entropy in bits.
+/// Number or weight of samples, number of nonempty classes, and weight times entropy in bits.
 struct Part {
-    rows: usize,
+    weight: f64,
     classes: usize,
     bits: f64,
 }
 
 impl Part {
-    fn of(counts: &[usize]) -> Self {
-        let n_log_n = |n: usize| if n > 1 { n as f64 * (n as f64).log2() } else { 0.0 };
-        let rows = counts.iter().sum();
-        let classes = counts.iter().filter(|&&n| n > 0).count();
-        Self { rows, classes, bits: n_log_n(rows) - counts.iter().map(|&n| n_log_n(n)).sum::<f64>() }
+    fn of(weights: &[f64]) -> Self {
+        let n_log_n = |n: f64| if n > 0.0 { n * n.log2() } else { 0.0 };
+        let weight = weights.iter().sum();
+        let classes = weights.iter().filter(|w| **w > 0.0).count();
+        Self { weight, classes, bits: n_log_n(weight) - weights.iter().map(|&w| n_log_n(w)).sum::<f64>() }
     }
 }
 
 /// Contingency table of bins and classes.
-pub(super) fn contingency(binned: &Binned, classes: &[usize], n_classes: usize) -> Vec<Vec<usize>> {
-    let mut table = vec![vec![0; n_classes]; binned.n_bins];
-    binned.codes.iter().zip(classes).for_each(|(&bin, &class)| table[bin][class] += 1);
+pub(super) fn contingency(binned: &Binned, binning: &Binning) -> Vec<Vec<f64>> {
+    let mut table = vec![vec![0.0; binning.n_classes]; binned.n_bins];
+    for (row, (&bin, &class)) in binned.codes.iter().zip(binning.classes).enumerate() {
+        table[bin][class] += binning.weights.of(row);
+    }
     table
 }
 
@@ -233,13 +254,15 @@ mod tests {
         how: Discretizer,
         n_bins: usize,
     ) -> Binned {
-        Binning { classes, n_classes, how, n_bins }.feature(column, FeatureType::Number)
+        Binning { classes, weights: Weights::ONE, n_classes, how, n_bins }
+            .feature(column, FeatureType::Number)
     }
 
     #[test]
     fn categories_and_missing_values_by_hand() {
         let nan = f64::NAN;
-        let binning = Binning { classes: &[0, 1, 0, 1], n_classes: 2, how: Discretizer::Mdl, n_bins: 0 };
+        let (classes, weights) = (&[0, 1, 0, 1], Weights::ONE);
+        let binning = Binning { classes, weights, n_classes: 2, how: Discretizer::Mdl, n_bins: 0 };
         let category = FeatureType::Category { levels: 9 };
         let bins = |column: [f64; 4], kind| {
             let bins = binning.feature(&column, kind);
@@ -278,6 +301,10 @@ mod tests {
         // 3.39 + ... with n = 1: 0 + 0.81 < 2, so even two samples are cut.
         let rows = |a: usize, b: usize| -> Vec<(f64, usize)> {
             (0..a + b).map(|i| (i as f64, usize::from(i >= a))).collect()
+        };
+        let best_cut = |rows: &[(f64, usize)], n_classes| {
+            let sample = |&(value, class): &(f64, usize)| Sample { value, class, weight: 1.0 };
+            best_cut(&rows.iter().map(sample).collect::<Vec<_>>(), n_classes)
         };
         assert_eq!(best_cut(&rows(1, 1), 2), Some(1));
         // One sample against nine: N H = 4.69 bits; log2 9 + log2 7 - 2 * 0.469 = 5.04: rejected.
@@ -333,7 +360,7 @@ mod tests {
             cuts(&rows, &mut literal);
             literal.sort_by(f64::total_cmp);
             total += literal.len();
-            assert_eq!(mdl_cuts(&column, &classes, 3), literal);
+            assert_eq!(mdl_cuts(&column, &classes, Weights::ONE, 3), literal);
         }
         assert!(total > 20, "rounds with cuts: {total}");
     }

@@ -48,6 +48,12 @@ family! {
 }
 
 impl SelectorMethod {
+    /// The names of the selectors that support weights.
+    pub fn names_with_weights() -> Vec<&'static str> {
+        let names = SELECTORS.iter().map(|info| info.name);
+        names.filter(|name| Self::by_name(name).is_ok_and(|method| method.supports_weights())).collect()
+    }
+
     /// The name that [`SelectorMethod::by_name`] accepts.
     pub fn name(&self) -> &'static str {
         self.info().name
@@ -60,11 +66,29 @@ impl Selector for SelectorMethod {
     }
 
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
-        self.inner().select(data, count, ctx)
+        self.check_weights(data)?;
+        self.inner().select(&data.for_fit(), count, ctx)
     }
 
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        self.inner().select_each(data, counts, ctx)
+        match self.check_weights(data) {
+            Ok(()) => self.inner().select_each(&data.for_fit(), counts, ctx),
+            // Each number has its own error.
+            Err(_) => {
+                counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
+            }
+        }
+    }
+
+    fn supports_weights(&self) -> bool {
+        self.inner().supports_weights()
+    }
+
+    fn check_weights(&self, data: &Dataset) -> Result<()> {
+        match self.supports_weights() {
+            true => Ok(()),
+            false => data.need_unweighted(self.info().title, Self::names_with_weights()),
+        }
     }
 
     fn needs(&self) -> Needs {

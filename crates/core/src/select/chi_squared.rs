@@ -4,7 +4,7 @@ use super::bins::{Binning, Discretizer, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows};
+use crate::data::{Classes, Dataset, Rows, Weights};
 use crate::error::{Error, Result, number};
 use crate::method::{Info, Needs};
 use crate::probability::chi_squared_upper_tail;
@@ -81,6 +81,10 @@ impl Selector for ChiSquared {
         false
     }
 
+    fn supports_weights(&self) -> bool {
+        true
+    }
+
     fn supports_types(&self) -> bool {
         true
     }
@@ -92,7 +96,8 @@ impl Selector for ChiSquared {
         self.check()?;
         // Statistic and degrees of freedom.
         let found = if self.uses_counts(data, ctx)? {
-            counts(data.x(), classes).into_iter().map(|score| (score, classes.n_present() - 1)).collect()
+            let scores = counts(data.x(), classes, data.weights()).into_iter();
+            scores.map(|score| (score, classes.n_present() - 1)).collect()
         } else {
             self.by_bins(data, classes, ctx)?
         };
@@ -131,11 +136,11 @@ impl ChiSquared {
     fn by_bins(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Vec<(f64, usize)>> {
         let n_classes = classes.names.len();
         let bytes = binned_bytes(data, self.discretizer);
-        let binning =
-            Binning { classes: &classes.codes, n_classes, how: self.discretizer, n_bins: self.n_bins };
+        let (how, n_bins, weights) = (self.discretizer, self.n_bins, data.weights());
+        let binning = Binning { classes: &classes.codes, weights, n_classes, how, n_bins };
         each_column(data.x(), "chi-squared", bytes, ctx, |j, column| {
             let bins = binning.feature(column, data.feature_type(j));
-            let table = contingency(&bins, &classes.codes, n_classes);
+            let table = contingency(&bins, &binning);
             (table_statistic(&table), (bins.n_bins - 1) * (classes.n_present() - 1))
         })
     }
@@ -153,16 +158,19 @@ fn not_counts(data: &Dataset) -> Option<String> {
 }
 
 /// The statistic of sums by class, compared with the class frequencies.
-fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
-    let frequencies: Vec<f64> = classes.counts().iter().map(|&n| n as f64 / x.n() as f64).collect();
+fn counts(x: &Rows, classes: &Classes, weights: Weights) -> Vec<f64> {
+    let n = weights.total(x.n());
+    let frequencies: Vec<f64> = classes.weighted_counts(weights).iter().map(|weight| weight / n).collect();
     let mut observed = Array2::<f64>::zeros((frequencies.len(), x.d()));
     match x {
         Rows::Dense(x) => {
-            for (row, &class) in x.rows().into_iter().zip(&classes.codes) {
-                observed.row_mut(class).zip_mut_with(&row, |sum, v| *sum += v);
+            for (i, (row, &class)) in x.rows().into_iter().zip(&classes.codes).enumerate() {
+                observed.row_mut(class).zip_mut_with(&row, |sum, v| *sum += weights.of(i) * v);
             }
         }
-        Rows::Sparse(x) => x.cells().for_each(|(i, j, v)| observed[[classes.codes[i], j]] += v),
+        Rows::Sparse(x) => {
+            x.cells().for_each(|(i, j, v)| observed[[classes.codes[i], j]] += weights.of(i) * v)
+        }
     }
     observed
         .columns()
@@ -175,14 +183,14 @@ fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
 }
 
 /// The statistic of a contingency table.
-fn table_statistic(table: &[Vec<usize>]) -> f64 {
+fn table_statistic(table: &[Vec<f64>]) -> f64 {
     let n_classes = table.first().map_or(0, Vec::len);
-    let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
-    let n: usize = by_class.iter().sum();
-    let of_bin = |row: &Vec<usize>| -> f64 {
-        let bin: usize = row.iter().sum();
-        let expected = |class: usize| bin as f64 * class as f64 / n as f64;
-        row.iter().zip(&by_class).map(|(&o, &class)| term(o as f64, expected(class))).sum()
+    let by_class: Vec<f64> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
+    let n: f64 = by_class.iter().sum();
+    let of_bin = |row: &Vec<f64>| -> f64 {
+        let bin: f64 = row.iter().sum();
+        let expected = |class: f64| bin * class / n;
+        row.iter().zip(&by_class).map(|(&o, &class)| term(o, expected(class))).sum()
     };
     table.iter().map(of_bin).sum()
 }
@@ -230,10 +238,10 @@ mod tests {
     #[test]
     fn tables_by_hand() {
         // Textbook formula for 2 x 2 tables: n (ad - bc)^2 over the product of the margins.
-        let chi2 = table_statistic(&[vec![10, 20], vec![30, 15]]);
+        let chi2 = table_statistic(&[vec![10.0, 20.0], vec![30.0, 15.0]]);
         let expected = 75.0 * (10.0 * 15.0 - 20.0 * 30.0_f64).powi(2) / (30.0 * 45.0 * 40.0 * 35.0);
         assert!((chi2 / expected - 1.0).abs() < 1e-14, "{chi2}");
-        assert_eq!(table_statistic(&[vec![4, 6]]), 0.0);
+        assert_eq!(table_statistic(&[vec![4.0, 6.0]]), 0.0);
     }
 
     #[test]

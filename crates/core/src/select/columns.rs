@@ -127,11 +127,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The distinct values of a feature, if there are few: at most 10, and on average at least 5 samples each. Such a
-/// feature is treated as categorical.
-pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
+/// The distinct values of a feature, if there are few: at most 10, and on average at least 5 samples each; `weight` is the
+/// number of samples, or the sum of their weights. Such a feature is treated as categorical.
+pub(super) fn few_values(column: &[f64], weight: f64) -> Option<Vec<f64>> {
     const MAX_VALUES: usize = 10;
-    const MIN_ROWS_PER_VALUE: usize = 5;
+    const MIN_ROWS_PER_VALUE: f64 = 5.0;
     let mut values: Vec<f64> = vec![];
     for &v in column {
         let place = values.partition_point(|value| *value < v);
@@ -142,7 +142,7 @@ pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
             values.insert(place, v);
         }
     }
-    (MIN_ROWS_PER_VALUE * values.len() <= column.len()).then_some(values)
+    (MIN_ROWS_PER_VALUE * values.len() as f64 <= weight).then_some(values)
 }
 
 /// The distinct values of a feature in ascending order, without missing ones.
@@ -210,8 +210,8 @@ mod tests {
     #[test]
     fn few_values_are_detected() {
         let column: Vec<f64> = (0..30).map(|i| f64::from(i % 3)).collect();
-        assert_eq!(few_values(&column), Some(vec![0.0, 1.0, 2.0]));
-        assert_eq!(few_values(&column[..14]), None, "not five rows each");
-        assert_eq!(few_values(&(0..110).map(|i| f64::from(i % 11)).collect::<Vec<_>>()), None);
+        assert_eq!(few_values(&column, 30.0), Some(vec![0.0, 1.0, 2.0]));
+        assert_eq!(few_values(&column[..14], 14.0), None, "not five rows each");
+        assert_eq!(few_values(&(0..110).map(|i| f64::from(i % 11)).collect::<Vec<_>>(), 110.0), None);
     }
 }

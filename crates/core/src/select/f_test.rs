@@ -11,7 +11,7 @@
 //! columns are scaled or rotated, so all encodings of a category are equal. For a category and classes, $V$ is
 //! $\chi^2 / n$.
 
-use crate::data::{Rows, Standardizer};
+use crate::data::{Rows, Standardizer, Weights};
 use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
 use crate::probability::f_upper_tail;
@@ -26,8 +26,8 @@ const ROUNDING: f64 = 1e-12;
 
 /// The target of the tests.
 pub(super) enum TestTarget<'a> {
-    /// Class codes, and the number of samples of each class.
-    Classes { codes: &'a [usize], counts: Vec<usize> },
+    /// Class codes, and the weight of each class.
+    Classes { codes: &'a [usize], counts: Vec<f64> },
     /// Numbers with mean 0 and variance 1.
     Numbers(Vec<f64>),
 }
@@ -36,15 +36,14 @@ impl TestTarget<'_> {
     /// Degrees of freedom: the classes minus one, or 1.
     pub fn degrees(&self) -> usize {
         match self {
-            Self::Classes { counts, .. } => counts.iter().filter(|&&count| count > 0).count() - 1,
+            Self::Classes { counts, .. } => counts.iter().filter(|count| **count > 0.0).count() - 1,
             Self::Numbers(_) => 1,
         }
     }
 
-    /// Products of standardized columns with the target; the squares of a row add up to the explained variance of its
-    /// column.
-    fn products(&self, z: &Array2<f64>) -> Array2<f64> {
-        let n = z.nrows() as f64;
+    /// Products of standardized columns, times the weights of the rows with the sum `n`, with the target; the squares of a row
+    /// add up to the explained variance of its column.
+    fn products(&self, z: &Array2<f64>, n: f64) -> Array2<f64> {
         match self {
             Self::Numbers(y) => {
                 let y = ArrayView2::from_shape((y.len(), 1), y).expect("one column");
@@ -56,7 +55,7 @@ impl TestTarget<'_> {
                     sums.column_mut(c).zip_mut_with(&row, |sum, v| *sum += v);
                 }
                 for (mut column, &count) in sums.columns_mut().into_iter().zip(counts) {
-                    column /= (n * count.max(1) as f64).sqrt();
+                    column /= (n * if count > 0.0 { count } else { 1.0 }).sqrt();
                 }
                 sums
             }
@@ -77,11 +76,11 @@ impl FTest {
     const NONE: Self = Self { score: 0.0, p_value: 1.0 };
 
     /// The test of a single column, from its Fisher score.
-    pub fn of_score(score: f64, n: usize, degrees: usize) -> Self {
-        if n <= degrees + 1 {
+    pub fn of_score(score: f64, n: f64, degrees: usize) -> Self {
+        let (between, within) = (degrees as f64, n - 1.0 - degrees as f64);
+        if within <= 0.0 {
             return Self { score, p_value: 1.0 };
         }
-        let (between, within) = (degrees as f64, (n - 1 - degrees) as f64);
         Self { score, p_value: f_upper_tail(score * within / between, between, within) }
     }
 
@@ -89,17 +88,21 @@ impl FTest {
     ///
     /// The score is $(p q F - (p - 1) q) / (n - 1 - q)$, at least 0. A single column has $p = 1$. Under independence $p q
     /// F$ is about $p q$, so the expected score does not depend on the number of columns.
-    pub fn of_columns(x: ArrayView2<f64>, target: &TestTarget) -> Result<Self> {
-        let n = x.nrows() as f64;
+    pub fn of_columns(x: ArrayView2<f64>, target: &TestTarget, weights: Weights) -> Result<Self> {
+        let n = weights.total(x.nrows());
         let rows = Rows::from(x.to_owned());
-        let scaler = Standardizer::fit(&rows);
+        let scaler = Standardizer::fit_weighted(&rows, weights);
         if scaler.constant.len() == x.ncols() {
             return Ok(Self::NONE);
         }
         let z = scaler.apply(&rows)?.into_dense();
-        let eigen = symmetric_eigen((multiply(z.t(), z.view()) / n).view())?;
+        let mut weighted = z.clone();
+        for (i, mut row) in weighted.rows_mut().into_iter().enumerate() {
+            row *= weights.of(i);
+        }
+        let eigen = symmetric_eigen((multiply(z.t(), weighted.view()) / n).view())?;
         let rank = eigen.values.iter().take_while(|&&v| v > RANK_TOLERANCE * eigen.values[0]).count();
-        let projected = multiply(eigen.vectors.t(), target.products(&z).view());
+        let projected = multiply(eigen.vectors.t(), target.products(&weighted, n).view());
         let explained = |k: usize| projected.row(k).dot(&projected.row(k)) / eigen.values[k];
         Ok(Self::of_trace((0..rank).map(explained).sum(), rank as f64, target.degrees() as f64, n))
     }
@@ -127,7 +130,8 @@ mod tests {
     use ndarray::{Array1, array};
 
     fn of_codes(codes: &[usize]) -> TestTarget<'_> {
-        TestTarget::Classes { codes, counts: Classes::from_codes(codes.to_vec()).counts() }
+        let counts = Classes::from_codes(codes.to_vec()).weighted_counts(Weights::ONE);
+        TestTarget::Classes { codes, counts }
     }
 
     /// Indicators of a category with these codes.
@@ -142,7 +146,8 @@ mod tests {
         let y: [f64; 6] = [0.0, 2.0, 2.0, 4.0, 7.0, 9.0];
         let std = (58.0_f64 / 6.0).sqrt();
         let target = TestTarget::Numbers(y.map(|v| (v - 4.0) / std).to_vec());
-        let test = FTest::of_columns(indicators(&[0, 0, 1, 1, 2, 2], 3).view(), &target).unwrap();
+        let test =
+            FTest::of_columns(indicators(&[0, 0, 1, 1, 2, 2], 3).view(), &target, Weights::ONE).unwrap();
         // A dozen roundings of numbers near 1, times 13.
         assert!((test.score - 6.25).abs() < 1e-12, "{test:?}");
         assert!((test.p_value - f_upper_tail(13.0, 2.0, 3.0)).abs() < 1e-14, "{test:?}");
@@ -153,7 +158,7 @@ mod tests {
         // Table [[4, 1, 1], [1, 4, 1]]: expected 2.5, 2.5, 1: chi-squared 4 * 1.5² / 2.5 = 3.6, V = 0.3, n = 12.
         let codes = [0, 0, 0, 0, 1, 2, 0, 1, 1, 1, 1, 2];
         let target = of_codes(&[0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
-        let test = FTest::of_columns(indicators(&codes, 3).view(), &target).unwrap();
+        let test = FTest::of_columns(indicators(&codes, 3).view(), &target, Weights::ONE).unwrap();
         assert!((test.score - (0.3 / 0.7 * 9.0 - 1.0) / 10.0).abs() < 1e-13, "{test:?}");
     }
 
@@ -163,16 +168,16 @@ mod tests {
         let codes: Vec<usize> = (0..60).map(|i| i % 3).collect();
         let target = of_codes(&codes);
         let x = Array2::from_shape_fn((60, 2), |(i, _)| rng.normal() + 0.5 * codes[i] as f64);
-        let plain = FTest::of_columns(x.view(), &target).unwrap();
+        let plain = FTest::of_columns(x.view(), &target, Weights::ONE).unwrap();
         let rotated = x.dot(&array![[3.0, 1.0], [-2.0, 50.0]]);
-        let rotated = FTest::of_columns(rotated.view(), &target).unwrap();
+        let rotated = FTest::of_columns(rotated.view(), &target, Weights::ONE).unwrap();
         // Rounding, magnified by the condition number of the map, about 20.
         assert!((plain.score / rotated.score - 1.0).abs() < 1e-12);
         // A copy of a column adds no rank.
         let column: Array1<f64> = x.column(0).to_owned();
         let twice = ndarray::stack![ndarray::Axis(1), column, column];
-        let single = FTest::of_columns(x.slice(ndarray::s![.., ..1]), &target).unwrap();
-        let double = FTest::of_columns(twice.view(), &target).unwrap();
+        let single = FTest::of_columns(x.slice(ndarray::s![.., ..1]), &target, Weights::ONE).unwrap();
+        let double = FTest::of_columns(twice.view(), &target, Weights::ONE).unwrap();
         assert!((single.score / double.score - 1.0).abs() < 1e-12);
         let between: f64 = (0..3)
             .map(|c| {
@@ -182,14 +187,14 @@ mod tests {
             .sum();
         let total = column.mapv(|v| (v - column.sum() / 60.0).powi(2)).sum();
         assert!((single.score / (between / (total - between)) - 1.0).abs() < 1e-12);
-        let by_score = FTest::of_score(single.score, 60, 2);
+        let by_score = FTest::of_score(single.score, 60.0, 2);
         assert!((by_score.p_value / single.p_value - 1.0).abs() < 1e-10);
     }
 
     #[test]
     fn features_without_evidence() {
         let target = of_codes(&[0, 1, 0, 1]);
-        let of = |x: Array2<f64>| FTest::of_columns(x.view(), &target).unwrap();
+        let of = |x: Array2<f64>| FTest::of_columns(x.view(), &target, Weights::ONE).unwrap();
         // As many levels as samples.
         assert_eq!(of(Array2::eye(4)), FTest::NONE);
         assert_eq!(of(Array2::ones((4, 2))), FTest::NONE);
@@ -205,7 +210,7 @@ mod tests {
             let codes: Vec<usize> = (0..n).map(|_| rng.below(6)).collect();
             let classes: Vec<usize> = (0..n).map(|_| rng.below(3)).collect();
             let target = of_codes(&classes);
-            let test = FTest::of_columns(indicators(&codes, 6).view(), &target).unwrap();
+            let test = FTest::of_columns(indicators(&codes, 6).view(), &target, Weights::ONE).unwrap();
             below += usize::from(test.p_value < 0.1);
             sum += test.p_value;
         }

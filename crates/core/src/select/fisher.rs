@@ -4,7 +4,7 @@ use super::columns::keep_leading;
 use super::f_test::{FTest, TestTarget};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
+use crate::data::{Classes, Dataset, Rows, Target, Weights, is_constant, standardized};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use ndarray::{Array2, s};
@@ -65,20 +65,26 @@ impl Selector for FisherScore {
         false
     }
 
+    fn supports_weights(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         ctx.step(NAME, 0, 1)?;
+        let weights = data.weights();
         // The score of every column, and the target for features with several columns.
         let (scores, target) = match data.target() {
             Target::None => return Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => {
                 let classes = data.classes(NAME)?;
-                let target = TestTarget::Classes { codes: &classes.codes, counts: classes.counts() };
-                (class_scores(data.x(), classes), target)
+                let target =
+                    TestTarget::Classes { codes: &classes.codes, counts: classes.weighted_counts(weights) };
+                (class_scores(data.x(), classes, weights), target)
             }
             Target::Continuous(values) => {
-                let y = standardized_target(values)?;
-                (regression_scores(data.x(), &y), TestTarget::Numbers(y))
+                let y = standardized_target(values, weights)?;
+                (regression_scores(data.x(), &y, weights), TestTarget::Numbers(y))
             }
         };
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -93,26 +99,27 @@ impl Selector for FisherScore {
 
 /// The test of every feature, given the scores of all columns.
 fn feature_tests(data: &Dataset, scores: &[f64], target: &TestTarget, ctx: &Context) -> Result<Vec<FTest>> {
+    let total = data.weights().total(data.n());
     let test = |columns: Range<usize>| match data.x() {
         Rows::Dense(x) if columns.len() > 1 => {
             ctx.check()?;
-            FTest::of_columns(x.slice(s![.., columns]), target)
+            FTest::of_columns(x.slice(s![.., columns]), target, data.weights())
         }
-        _ => Ok(FTest::of_score(scores[columns.start], data.n(), target.degrees())),
+        _ => Ok(FTest::of_score(scores[columns.start], total, target.degrees())),
     };
     data.groups().iter().map(test).collect()
 }
 
 /// The score of every column for classification.
-pub(super) fn class_scores(x: &Rows, classes: &Classes) -> Vec<f64> {
-    let counts: Vec<f64> = classes.counts().into_iter().map(|c| c as f64).collect();
-    fisher_scores(x, &classes.codes, &counts)
+pub(super) fn class_scores(x: &Rows, classes: &Classes, weights: Weights) -> Vec<f64> {
+    fisher_scores(x, &classes.codes, &classes.weighted_counts(weights), weights)
 }
 
 /// The regression target with mean 0 and variance 1.
-fn standardized_target(target: &[f64]) -> Result<Vec<f64>> {
+fn standardized_target(target: &[f64], weights: Weights) -> Result<Vec<f64>> {
     let rows: Rows = Array2::from_shape_fn((target.len(), 1), |(i, _)| target[i]).into();
-    let (center, unit) = (rows.moments().0[0], rows.moments().1[0]);
+    let (center, unit) = rows.weighted_moments(weights);
+    let (center, unit) = (center[0], unit[0]);
     if target.iter().all(|v| *v == target[0]) {
         return Err(Error::ConstantTarget { method: NAME, value: target.first().copied().unwrap_or(0.0) });
     }
@@ -120,29 +127,29 @@ fn standardized_target(target: &[f64]) -> Result<Vec<f64>> {
 }
 
 /// The score of every column for regression.
-fn regression_scores(x: &Rows, y: &[f64]) -> Vec<f64> {
-    let (n, d) = (x.n() as f64, x.d());
-    let (mean, std) = x.moments();
+fn regression_scores(x: &Rows, y: &[f64], weights: Weights) -> Vec<f64> {
+    let (n, d) = (weights.total(x.n()), x.d());
+    let (mean, std) = x.weighted_moments(weights);
     let units: Vec<f64> = std.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
     // Entries that are not stored are zero: their sum of targets is the total minus that of the stored entries.
     let mut slope = vec![0.0; d];
-    let mut absent_y: Vec<f64> = vec![y.iter().sum(); d];
+    let sum_y: f64 = y.iter().enumerate().map(|(i, y)| weights.of(i) * y).sum();
+    let mut absent_y = vec![sum_y; d];
     each_cell(x, |i, j, v| {
-        slope[j] += standardized(v, mean[j], units[j]) * y[i];
-        absent_y[j] -= y[i];
+        slope[j] += weights.of(i) * (standardized(v, mean[j], units[j]) * y[i]);
+        absent_y[j] -= weights.of(i) * y[i];
     });
     (0..d).for_each(|j| slope[j] = (slope[j] - mean[j] / units[j] * absent_y[j]) / n);
     // Sum residuals sample by sample: a difference of sums would cancel if the fit is good.
     let mut residual = vec![0.0; d];
     // Over all samples the sum of (a - s y)^2 is n (a^2 + s^2) - 2 a s sum(y); subtract that of the stored ones.
     let absent = |j: usize| -mean[j] / units[j];
-    let sum_y: f64 = y.iter().sum();
     let mut absent_square: Vec<f64> = (0..d)
         .map(|j| n * (absent(j).powi(2) + slope[j] * slope[j]) - 2.0 * absent(j) * slope[j] * sum_y)
         .collect();
     each_cell(x, |i, j, v| {
-        residual[j] += (standardized(v, mean[j], units[j]) - slope[j] * y[i]).powi(2);
-        absent_square[j] -= (absent(j) - slope[j] * y[i]).powi(2);
+        residual[j] += weights.of(i) * (standardized(v, mean[j], units[j]) - slope[j] * y[i]).powi(2);
+        absent_square[j] -= weights.of(i) * (absent(j) - slope[j] * y[i]).powi(2);
     });
     (0..d)
         .map(|j| {
@@ -154,27 +161,27 @@ fn regression_scores(x: &Rows, y: &[f64]) -> Vec<f64> {
 }
 
 /// The score of every column.
-fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
+fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64], weights: Weights) -> Vec<f64> {
     // Scores are invariant to shift and scale; standardization avoids overflow and underflow of squares.
-    let (mean, std) = x.moments();
+    let (mean, std) = x.weighted_moments(weights);
     let unit = |j: usize| if std[j] > 0.0 { std[j] } else { 1.0 };
     let (d, classes) = (x.d(), counts.len());
     let mut class_mean = Array2::<f64>::zeros((classes, d));
     let mut stored = Array2::<f64>::zeros((classes, d));
     each_cell(x, |i, j, v| {
-        class_mean[[codes[i], j]] += standardized(v, mean[j], unit(j));
-        stored[[codes[i], j]] += 1.0;
+        class_mean[[codes[i], j]] += weights.of(i) * standardized(v, mean[j], unit(j));
+        stored[[codes[i], j]] += weights.of(i);
     });
     for c in 0..classes {
         for j in 0..d {
             // Entries that are not stored are zero.
             class_mean[[c, j]] += (counts[c] - stored[[c, j]]) * (0.0 - mean[j]) / unit(j);
-            class_mean[[c, j]] /= counts[c].max(1.0);
+            class_mean[[c, j]] /= if counts[c] > 0.0 { counts[c] } else { 1.0 };
         }
     }
     let mut within = vec![0.0; d];
     each_cell(x, |i, j, v| {
-        within[j] += (standardized(v, mean[j], unit(j)) - class_mean[[codes[i], j]]).powi(2)
+        within[j] += weights.of(i) * (standardized(v, mean[j], unit(j)) - class_mean[[codes[i], j]]).powi(2)
     });
     (0..d)
         .map(|j| {
@@ -246,7 +253,8 @@ mod tests {
         }
         let counts = [20.0; 3];
         let sparse: Rows = SparseRows::new(8, start, column, value).unwrap().into();
-        let (a, b) = (fisher_scores(&x.into(), &codes, &counts), fisher_scores(&sparse, &codes, &counts));
+        let scores = |x: &Rows| fisher_scores(x, &codes, &counts, Weights::ONE);
+        let (a, b) = (scores(&x.into()), scores(&sparse));
         assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 

@@ -4,7 +4,10 @@ use super::joint::{Growth, first_of_the_best};
 use super::selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Groups, Rows};
-use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
+use crate::dependence::{
+    Estimator, Hsic, PairWeights, TargetKernel, Variable, weighted_hsic, weighted_rows,
+    weighted_target_factor,
+};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelChoice};
 use crate::method::{Info, Needs};
@@ -70,7 +73,22 @@ pub(super) fn alignment(
     let settings = Hsic { estimator: Estimator::Normalized, permutations: 0 };
     let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
     let y = Variable::Target(data.target(), target_kernel);
-    Ok(hsic(Variable::Rows(&x, &kernel), y, &settings, &quiet)?.value)
+    Ok(weighted_hsic(Variable::Rows(&x, &kernel), y, data.weights(), &settings, &quiet)?.value)
+}
+
+/// The centered factor of the target's kernel for sums over all pairs of samples with their weights.
+pub(super) fn factor_of_pairs(
+    data: &Dataset,
+    kernel: TargetKernel,
+    estimator: Estimator,
+    method: &'static str,
+    ctx: &Context,
+) -> Result<Array2<f64>> {
+    let weights = data.weights();
+    if weights.given().is_some() && estimator != Estimator::Biased {
+        return Err(Error::param(method, "estimator", "'biased' with weights of samples", "unbiased"));
+    }
+    Ok(weighted_rows(weighted_target_factor(data.target(), weights, kernel, method, ctx)?, weights))
 }
 
 /// Returns an error for an estimator that the search does not support.
@@ -107,6 +125,10 @@ impl Selector for Fohsic {
         true
     }
 
+    fn supports_weights(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint)
     }
@@ -115,7 +137,7 @@ impl Selector for Fohsic {
         self.check()?;
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let factor = factor_of_pairs(data, self.target_kernel, self.estimator, NAME, ctx)?;
         let ctx = &Growth::held(data.x(), &factor, NAME, ctx)?;
         let weights = PairWeights::new(&factor, self.estimator, NAME)?;
         let growth = Growth::new(data.x(), data.groups(), weights, NAME, ctx)?;
@@ -246,6 +268,7 @@ impl<'a> Search<'a> {
 mod tests {
     use super::*;
     use crate::data::synthetic::{Pattern, Synthetic};
+    use crate::dependence::hsic;
 
     /// The same search with the public function, one set at a time.
     fn naive(method: &Fohsic, data: &Dataset, steps: usize) -> (Vec<usize>, Vec<f64>) {

@@ -78,6 +78,10 @@ impl Selector for InformationGain {
         false
     }
 
+    fn supports_weights(&self) -> bool {
+        true
+    }
+
     fn supports_types(&self) -> bool {
         true
     }
@@ -90,15 +94,15 @@ impl Selector for InformationGain {
         let n_classes = classes.names.len();
         let level = LEVEL / data.d() as f64;
         let bytes = binned_bytes(data, self.discretizer);
-        let binning =
-            Binning { classes: &classes.codes, n_classes, how: self.discretizer, n_bins: self.n_bins };
+        let (how, n_bins, weights) = (self.discretizer, self.n_bins, data.weights());
+        let binning = Binning { classes: &classes.codes, weights, n_classes, how, n_bins };
+        let total = weights.total(data.n());
         let found = each_column(data.x(), "information gain", bytes, ctx, |j, column| {
             let bins = binning.feature(column, data.feature_type(j));
-            let entropies = Entropies::of(&contingency(&bins, &classes.codes, n_classes));
+            let entropies = Entropies::of(&contingency(&bins, &binning));
             let degrees = (bins.n_bins.max(1) - 1) * (classes.n_present() - 1);
             let passes = bins.by_classes
-                || chi_squared_upper_tail(2.0 * column.len() as f64 * entropies.gain, degrees as f64)
-                    <= level;
+                || chi_squared_upper_tail(2.0 * total * entropies.gain, degrees as f64) <= level;
             (entropies.value(self.measure), entropies.gain > 0.0 && passes)
         })?;
         let (scores, passes): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
@@ -119,9 +123,11 @@ pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
     let mut pairs: Vec<(usize, usize)> = categories.iter().copied().zip(classes.iter().copied()).collect();
     pairs.sort_unstable();
     let runs = pairs.chunk_by(|a, b| a == b);
-    runs.map(|run| gain_term(run.len(), by_category[run[0].0], by_class[run[0].1], pairs.len()))
-        .sum::<f64>()
-        .max(0.0)
+    let term = |run: &[(usize, usize)]| {
+        let (bin, class) = (by_category[run[0].0], by_class[run[0].1]);
+        gain_term(run.len() as f64, bin as f64, class as f64, pairs.len() as f64)
+    };
+    runs.map(term).sum::<f64>().max(0.0)
 }
 
 /// The number of samples with each code.
@@ -131,10 +137,9 @@ pub(super) fn counts_of(codes: &[usize]) -> Vec<usize> {
     counts
 }
 
-/// The contribution to the gain of `both` of `n` samples, in a bin of `bin` samples and a class of `class`.
-pub(super) fn gain_term(both: usize, bin: usize, class: usize, n: usize) -> f64 {
-    let (both, n) = (both as f64, n as f64);
-    both / n * ((both * n) / (bin as f64 * class as f64)).ln()
+/// The contribution to the gain of `both` of `n` samples, in a bin of `bin` samples and a class of `class`; numbers or weights.
+pub(super) fn gain_term(both: f64, bin: f64, class: f64, n: f64) -> f64 {
+    both / n * ((both * n) / (bin * class)).ln()
 }
 
 /// Entropies of a contingency table, in nats.
@@ -145,20 +150,20 @@ struct Entropies {
 }
 
 impl Entropies {
-    fn of(table: &[Vec<usize>]) -> Self {
-        let n: usize = table.iter().flatten().sum();
+    fn of(table: &[Vec<f64>]) -> Self {
+        let n: f64 = table.iter().flatten().sum();
         let n_classes = table.first().map_or(0, Vec::len);
-        let by_bin: Vec<usize> = table.iter().map(|row| row.iter().sum()).collect();
-        let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
-        let entropy = |counts: &mut dyn Iterator<Item = usize>| -> f64 {
-            let probabilities = counts.filter(|&count| count > 0).map(|count| count as f64 / n as f64);
+        let by_bin: Vec<f64> = table.iter().map(|row| row.iter().sum()).collect();
+        let by_class: Vec<f64> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
+        let entropy = |weights: &mut dyn Iterator<Item = f64>| -> f64 {
+            let probabilities = weights.filter(|&weight| weight > 0.0).map(|weight| weight / n);
             // Adding 0 turns -0 (a single bin) into 0.
             probabilities.map(|p| -p * p.ln()).sum::<f64>() + 0.0
         };
         // Term by term: a difference of entropies would leave rounding errors where the gain is 0.
         let mut gain = 0.0;
         for (row, &bin) in table.iter().zip(&by_bin) {
-            for (&both, &class) in row.iter().zip(&by_class).filter(|(both, _)| **both > 0) {
+            for (&both, &class) in row.iter().zip(&by_class).filter(|(both, _)| **both > 0.0) {
                 gain += gain_term(both, bin, class, n);
             }
         }
@@ -191,13 +196,13 @@ mod tests {
     #[test]
     fn a_table_by_hand() {
         // Quinlan's weather data: outlook (sunny 2+ 3-, overcast 4+, rain 3+ 2-) gains 0.247 bits of 0.940.
-        let entropies = Entropies::of(&[vec![2, 3], vec![4, 0], vec![3, 2]]);
+        let entropies = Entropies::of(&[vec![2.0, 3.0], vec![4.0, 0.0], vec![3.0, 2.0]]);
         assert!((entropies.gain / LN_2 - 0.2467).abs() < 1e-4, "{}", entropies.gain);
         assert!((entropies.classes / LN_2 - 0.9403).abs() < 1e-4);
         // The entropy of the split is 1.577 bits, so the ratio is 0.156.
         assert!((entropies.value(Information::Ratio) - 0.1564).abs() < 1e-4);
         assert!((entropies.value(Information::Uncertainty) - 2.0 * 0.2467 / (0.9403 + 1.5774)).abs() < 1e-4);
-        assert_eq!(Entropies::of(&[vec![3, 4]]).value(Information::Ratio), 0.0);
+        assert_eq!(Entropies::of(&[vec![3.0, 4.0]]).value(Information::Ratio), 0.0);
     }
 
     #[test]
@@ -222,8 +227,8 @@ mod tests {
         let mut rng = Rng::new(2);
         let draw = |rng: &mut Rng, most: usize| (0..500).map(|_| rng.below(most)).collect::<Vec<_>>();
         let (a, b) = (draw(&mut rng, 7), draw(&mut rng, 5));
-        let mut table = vec![vec![0; 5]; 7];
-        a.iter().zip(&b).for_each(|(&a, &b)| table[a][b] += 1);
+        let mut table = vec![vec![0.0; 5]; 7];
+        a.iter().zip(&b).for_each(|(&a, &b)| table[a][b] += 1.0);
         assert_eq!(gain(&a, &b), Entropies::of(&table).gain);
         assert_eq!(gain(&[3, 3, 3], &[0, 1, 1]), 0.0);
         // One category and one class per sample: a full table would take 80 GB.

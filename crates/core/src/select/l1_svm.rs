@@ -107,11 +107,15 @@ impl Selector for L1Svm {
 
     fn check_classes(&self, classes: &Classes) -> Result<()> {
         self.check_ranges()?;
-        self.class_weight.factors(classes).map(|_| ())
+        self.class_weight.factors(classes, crate::data::Weights::ONE).map(|_| ())
     }
 
     fn clear_fixed_count(&mut self) {
         self.c = None;
+    }
+
+    fn supports_weights(&self) -> bool {
+        true
     }
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
@@ -166,14 +170,14 @@ struct Weights {
 
 impl<'a> Path<'a> {
     fn new(method: &'a L1Svm, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Self> {
-        let problems = method.linear_svm(1.0).problems(classes)?;
+        let problems = method.linear_svm(1.0).problems(classes, data.weights())?;
         need_finite_rows(NAME, data.x())?;
         ctx.need_memory(
             format!("L1-SVM of {} binary SVMs", problems.len()),
             problems.len() as f64 * signed_bytes(data.x()),
             "use fewer rows or columns",
         )?;
-        let (mean, std) = data.x().moments();
+        let (mean, std) = data.x().weighted_moments(data.weights());
         let constant: Vec<usize> = (0..data.x().d()).filter(|&j| is_constant(mean[j], std[j])).collect();
         let groups = data.groups();
         let factors = penalty_factors(&groups, &std, &common_std(data.x(), &groups, &std));
@@ -188,7 +192,7 @@ impl<'a> Path<'a> {
                 let cells = columns.start[own.start]..columns.start[own.end];
                 columns.value[cells].iter_mut().for_each(|v| *v /= factor);
             }
-            BinaryProblem { columns, minority_fraction: p.minority_fraction(), unit_c: p.c }
+            BinaryProblem { columns, minority_fraction: p.minority_fraction, unit_c: p.c }
         };
         let svms = problems.into_iter().map(binary).collect();
         Ok(Self { method, groups, factors, svms })

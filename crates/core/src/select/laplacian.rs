@@ -4,7 +4,7 @@ use super::columns::keep_leading;
 use super::fisher::class_scores;
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
-use crate::data::{Dataset, Groups, is_constant};
+use crate::data::{Dataset, Groups, Weights, is_constant};
 use crate::error::{Error, Result, number};
 use crate::method::{Info, Needs};
 use crate::neighbors::{nearest, nearest_bytes};
@@ -110,7 +110,7 @@ impl Selector for LaplacianScore {
         self.check()?;
         let scores = match self.graph {
             Graph::Classes => {
-                let fisher = class_scores(data.x(), data.classes(NAME)?);
+                let fisher = class_scores(data.x(), data.classes(NAME)?, Weights::ONE);
                 let (mean, std) = data.x().moments();
                 // The standard deviation of a constant column is rounding error, and the ratio would be 0 / 0.
                 let varies = |j: &usize| !is_constant(mean[*j], std[*j]);

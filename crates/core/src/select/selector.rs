@@ -14,6 +14,8 @@ use std::borrow::Cow;
 
 /// Significance level of [`DependenceCheck`].
 const ALPHA: f64 = 0.05;
+/// Samples are repeated as their weights say if there are at most this many then.
+const MAX_REPEATED: usize = 100_000;
 
 /// Ranks the features of a data set and selects some.
 ///
@@ -35,6 +37,8 @@ pub trait Selector: Parameters {
         encoding: Encoding,
         ctx: &Context,
     ) -> Result<Selection> {
+        self.check_weights(data)?;
+        let data = &*data.for_fit();
         let mut selection = self.select(&*self.prepared(data, encoding)?, count, ctx)?;
         if count == FeatureCount::Auto {
             selection.drop_zero_scores();
@@ -90,6 +94,19 @@ pub trait Selector: Parameters {
         false
     }
 
+    /// Whether it supports weights of samples: an integer weight then means that the sample is there so many times.
+    fn supports_weights(&self) -> bool {
+        false
+    }
+
+    /// Returns an error if the data have weights that it does not support.
+    fn check_weights(&self, data: &Dataset) -> Result<()> {
+        match self.supports_weights() {
+            true => Ok(()),
+            false => data.need_unweighted(self.info().title, vec![]),
+        }
+    }
+
     /// Whether features should be standardized first. Other selectors are scale-invariant, or need unscaled values.
     fn wants_scaling(&self) -> bool {
         true
@@ -132,11 +149,22 @@ pub enum DependenceCheck {
 impl DependenceCheck {
     /// Selects no feature if the target does not depend on the features.
     fn apply(self, title: &str, data: &Dataset, selection: &mut Selection, ctx: &Context) -> Result<()> {
-        if data.n() < MIN_ROWS {
+        let untested = |why: String| {
             ctx.note(format!(
-                "{title}: whether features predict better than chance is not tested with fewer than {MIN_ROWS} samples"
+                "{title}: whether features predict better than chance is not tested with {why}"
             ));
-            return Ok(());
+            Ok(())
+        };
+        let repeated = match data.is_weighted() {
+            true => match data.repeated(MAX_REPEATED) {
+                Some(repeated) => Cow::Owned(repeated),
+                None => return untested("weights that are not numbers of samples".into()),
+            },
+            false => Cow::Borrowed(data),
+        };
+        let data = &*repeated;
+        if data.n() < MIN_ROWS {
+            return untested(format!("fewer than {MIN_ROWS} samples"));
         }
         let p_value = match any_dependence(data, self == Self::Joint, ALPHA, ctx) {
             Ok(p_value) => p_value,

@@ -1,7 +1,7 @@
 //! Standardized features, for linear methods.
 
 use crate::context::Context;
-use crate::data::{Dataset, Groups, Rows, is_constant};
+use crate::data::{Dataset, Groups, Rows, Weights, is_constant};
 use crate::error::{Error, Result};
 use crate::optim::{Design, LeastSquares, SparseColumns};
 use ndarray::{Array1, Axis, s};
@@ -16,7 +16,8 @@ const EQUAL_SUMS: f64 = 1e-9;
 const NULL_DEVIATIONS: f64 = 3.0;
 
 /// Standardizes features (mean 0, standard deviation 1, divisor n; see [`common_std`] for categories). Constant columns
-/// become zero; sparse ones stay sparse. Checks that they fit in memory together with a path for `targets` targets.
+/// become zero; sparse ones stay sparse, unless samples have weights: then rows are multiplied by [`root_weights`]. Checks that they
+/// fit in memory together with a path for `targets` targets.
 pub(super) fn standard_columns(
     name: &'static str,
     data: &Dataset,
@@ -26,10 +27,10 @@ pub(super) fn standard_columns(
     let x = data.x();
     ctx.need_memory(
         format!("{name} of {} x {} cells", x.n(), x.d()),
-        x.bytes() + LeastSquares::bytes(x.n(), x.d(), targets, x.is_sparse()),
+        x.bytes() + LeastSquares::bytes(x.n(), x.d(), targets, x.is_sparse() && !data.is_weighted()),
         "use fewer rows or columns",
     )?;
-    let (mean, std) = x.moments();
+    let (mean, std) = x.weighted_moments(data.weights());
     if let Some(j) = (0..x.d()).find(|&j| !(mean[j].is_finite() && std[j].is_finite())) {
         let feature = data.groups().feature_of_columns()[j];
         return Err(Error::Breakdown {
@@ -40,6 +41,15 @@ pub(super) fn standard_columns(
     let divisor = common_std(x, &data.groups(), &std);
     let scale = |j: usize| if is_constant(mean[j], std[j]) { 0.0 } else { 1.0 / divisor[j] };
     let scale: Vec<f64> = (0..x.d()).map(scale).map(|s: f64| if s.is_finite() { s } else { 0.0 }).collect();
+    if let Some(roots) = root_weights(data.weights(), x.n()) {
+        let mut rows = x.to_dense();
+        for (mut row, root) in rows.rows_mut().into_iter().zip(&roots) {
+            for (j, v) in row.iter_mut().enumerate() {
+                *v = root * (scale[j] * (*v - mean[j]));
+            }
+        }
+        return Ok(Design::dense(rows.view(), &vec![0.0; x.d()], &vec![1.0; x.d()]));
+    }
     Ok(match x {
         Rows::Dense(x) => Design::dense(x.view(), &mean.to_vec(), &scale),
         Rows::Sparse(rows) => {
@@ -47,6 +57,13 @@ pub(super) fn standard_columns(
             Design::sparse(x.n(), columns, mean.to_vec(), scale)
         }
     })
+}
+
+/// $\sqrt{n w_i / \sum_i w_i}$ for the weight $w_i$ of each of $n$ samples; `None` without weights. A mean of squares of numbers
+/// multiplied by it is the weighted mean.
+pub(super) fn root_weights(weights: Weights, n: usize) -> Option<Vec<f64>> {
+    let unit = n as f64 / weights.total(n);
+    weights.given().map(|weights| weights.iter().map(|w| (unit * w).sqrt()).collect())
 }
 
 /// The number by which to divide each column, given its standard deviation.

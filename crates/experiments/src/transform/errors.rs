@@ -7,7 +7,7 @@ use crate::datasets::standardized;
 use crate::paper::Settings;
 use crate::statistics::mean;
 use crate::study::{Section, Table, Verdict};
-use kernsift::data::Fold;
+use kernsift::data::{Fold, Weights};
 use kernsift::{Context, Dataset, Result};
 use std::collections::BTreeMap;
 
@@ -224,7 +224,11 @@ fn best_pair(
 /// The evaluator's error on a fold with all features of `data`.
 fn fold_error(data: &Dataset, fold: &Fold, ctx: &Context) -> Result<f64> {
     let (train, test) = standardized(data, fold)?;
-    Ok(evaluator().evaluate(&train, test.x(), test.target(), ctx)?.scores.error.unwrap_or(f64::NAN))
+    Ok(evaluator()
+        .evaluate(&train, test.x(), test.target(), Weights::ONE, ctx)?
+        .scores
+        .error
+        .unwrap_or(f64::NAN))
 }
 
 /// Average number of HSFS's features among the 20 informative ones.

@@ -5,7 +5,8 @@ use crate::args::{CompareArgs, ScaleArg, Switch, TableArgs};
 use crate::commands::options::no_such_method;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_outputs, load_split_by, load_test};
+use crate::input::{Also, Loaded, check_outputs};
+use crate::roles::{Roles, load_rows, load_test};
 use kernsift::data::{Dataset, Fold, Splits, Target, stack};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, EvaluatorChoice, Measure, Predictions, ResultsLog, SplitChoice, Summary,
@@ -38,7 +39,8 @@ impl Planned {
         console: &Console,
     ) -> Result<Self, Failure> {
         let also = Also { table: false, details: args.report.is_some() };
-        let loaded = load_split_by(&table, &args.split_by, also, ctx, console)?;
+        let roles = Roles { split_by: &args.split_by, weights: &args.weights };
+        let loaded = load_rows(&table, roles, also, ctx, console)?;
         let (stacked, splits) = rows(args, &loaded, ctx, console)?;
         let data = stacked.as_ref().unwrap_or(&loaded.prepared.data);
         let compare = comparison(args, data, splits)?;
@@ -158,7 +160,7 @@ fn rows(
         };
         return Ok((None, SplitChoice::Generated(splits)));
     };
-    let test = load_test(test, &args.table, loaded, ctx, console)?.data;
+    let test = load_test(test, (&args.table, &args.weights), loaded, ctx, console)?.data;
     let data = stack(train, &test)?;
     let fold = Fold { train: (0..train.n()).collect(), test: (train.n()..data.n()).collect() };
     Ok((Some(data), SplitChoice::Given(vec![fold])))
@@ -188,7 +190,7 @@ fn comparison(args: &CompareArgs, data: &Dataset, splits: SplitChoice) -> Result
     };
     for text in split_methods(args.methods.as_deref().unwrap_or_default()) {
         let new = match text {
-            "all" => Candidate::all_for(data.target()),
+            "all" => Candidate::all_supporting(data),
             text => vec![Candidate::parse(text).map_err(no_such_method)?],
         };
         for candidate in new {

@@ -31,7 +31,7 @@ pub fn describe(planned: &Planned, args: &CompareArgs, results: &Results, verbos
             format!("{n_rows} test rows of {}", args.test.as_ref().unwrap_or(&loaded.name))
         }
     };
-    let splits = splits + split_by(compare, data);
+    let splits = splits + split_by(compare, data) + weighted(data);
     let mut text = format!(
         "{}\n{} of {} in {splits}; methods are fitted on training rows only\n",
         loaded.describe(""),
@@ -182,6 +182,16 @@ fn split_by(compare: &Compare, data: &Dataset) -> &'static str {
         (_, SplitRule::Time(_)) => " by time",
         _ if !compare.stratify => ", not stratified",
         _ => "",
+    }
+}
+
+/// What the rows weigh.
+fn weighted(data: &Dataset) -> &'static str {
+    match (data.weights().given().is_some(), data.balances_classes()) {
+        (true, true) => "; weighted, fits to balanced classes",
+        (true, false) => "; weighted",
+        (false, true) => "; fits to balanced classes",
+        (false, false) => "",
     }
 }
 

@@ -29,7 +29,7 @@ pub fn fit(
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
     // Before the fit, which may take long: a target may be missing.
-    let read = |test: &String| TestSet::read(test, &args.table, loaded, ctx, console);
+    let read = |test: &String| TestSet::read(test, (&args.table, &args.weights), loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
     let tests = resampling.test.as_ref().map(|test| test.run(data, &[], ctx)).transpose().map_err(typed)?;
     let fit = || -> kernsift::Result<(Selection, Option<Resampled>)> {

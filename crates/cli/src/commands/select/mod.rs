@@ -12,8 +12,9 @@ use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs, load_split_by};
+use crate::input::{Also, Loaded, check_fit_outputs};
 use crate::output::{print, print_json};
+use crate::roles::{Roles, load_rows};
 use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
 use kernsift::model::Content;
@@ -33,7 +34,11 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
-    let loaded = load_split_by(&args.table, &args.split_by, also, ctx, console)?;
+    let roles = Roles { split_by: &args.split_by, weights: &args.weights };
+    let loaded = load_rows(&args.table, roles, also, ctx, console)?;
+    if let Method::Columns(selector) = &method {
+        selector.check_weights(&loaded.prepared.data)?;
+    }
     check_outputs(args, &loaded)?;
     let mut selected = match &method {
         Method::Columns(selector) => columns::fit((selector, &resampling), args, &loaded, ctx, console)?,

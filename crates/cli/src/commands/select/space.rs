@@ -22,7 +22,7 @@ pub fn fit(
     ctx: &Context,
     console: &Console,
 ) -> Result<Selected, Failure> {
-    let read = |test: &String| TestSet::read(test, &args.table, loaded, ctx, console);
+    let read = |test: &String| TestSet::read(test, (&args.table, &args.weights), loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
     let (data, encoder) = encoded(loaded, args.scale, console)?;
     let (fitted, cost) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));

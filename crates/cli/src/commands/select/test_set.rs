@@ -1,11 +1,12 @@
 //! A test set: how well a selection predicts rows that it was not fitted to.
 
-use crate::args::TableArgs;
+use crate::args::{TableArgs, WeightArgs};
 use crate::commands::report::MAX_ROWS;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, load_test};
+use crate::input::Loaded;
 use crate::output::{number, percent};
+use crate::roles::load_test;
 use kernsift::data::{Dataset, Encoding, Fold, Target, stack};
 use kernsift::evaluate::{Evaluator, Scores};
 use kernsift::internals::Rng;
@@ -44,7 +45,7 @@ impl TestSet {
     /// Reads and prepares a test set, which must have the target column of the training rows.
     pub fn read(
         name: &str,
-        args: &TableArgs,
+        args: (&TableArgs, &WeightArgs),
         loaded: &Loaded,
         ctx: &Context,
         console: &Console,

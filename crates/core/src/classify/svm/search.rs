@@ -10,7 +10,7 @@ use super::model::SvmModel;
 use super::pairs::vote;
 use super::train::{Centered, PairTask, Svm, present};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Fold, Rows, inner_folds};
+use crate::data::{Classes, Dataset, Fold, Rows, Weights, inner_folds};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::optim::ColumnMemory;
@@ -75,8 +75,9 @@ impl SvmSearch {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check(data.n())?;
-        self.svm.class_weight.factors(classes)?;
-        let kernels = self.kernels(data.x(), ctx)?;
+        let weights = data.weights();
+        self.svm.class_weight.factors(classes, weights)?;
+        let kernels = self.kernels(data, ctx)?;
         // Centering is for the linear kernel, which has no gamma and is thus the only one.
         let centered = Centered::new(&kernels[0], data.x());
         let x = centered.rows(data.x());
@@ -86,12 +87,12 @@ impl SvmSearch {
         let folds = inner_folds(data, classes, self.folds, &mut Rng::stream(ctx.seed, "svm folds"));
         let mut tasks = vec![];
         for (f, fold) in folds.iter().enumerate() {
-            let pairs = PairTask::all(classes, &fold.train, &self.svm.class_weight)?;
+            let pairs = PairTask::all((classes, weights), &fold.train, &self.svm.class_weight)?;
             tasks.extend(pairs.into_iter().map(|pair| (f, pair)));
         }
         let total = kernels.len() * tasks.len();
         let (done, memory) = (AtomicUsize::new(0), Mutex::default());
-        let grid = Grid { search: self, classes, folds, tasks, c_values, total, done, memory };
+        let grid = Grid { search: self, classes, weights, folds, tasks, c_values, total, done, memory };
         let mut errors = vec![];
         for some in kernels.chunks(self.parallel_kernels(x.n(), kernels.len(), ctx)) {
             let sources =
@@ -156,15 +157,17 @@ impl SvmSearch {
         let SearchPoint { gamma, c, .. } = *best(&errors);
         let svm = Svm { c, ..self.svm.clone() };
         let classes = data.classes(NAME)?;
-        let svms = svm.fit_rows(source, classes, &(0..data.n()).collect::<Vec<_>>(), ctx)?;
+        let all: Vec<usize> = (0..data.n()).collect();
+        let svms = svm.fit_rows(source, (classes, data.weights()), &all, ctx)?;
         let model = centered.model(kernel.clone(), data.x(), classes, svms)?;
         Ok(SearchedSvm { model, c, gamma, errors })
     }
 
     /// The distinct kernels to try, by ascending gamma.
-    fn kernels(&self, x: &Rows, ctx: &Context) -> Result<Vec<Kernel>> {
+    fn kernels(&self, data: &Dataset, ctx: &Context) -> Result<Vec<Kernel>> {
+        let resolve = |choice: &KernelChoice| choice.resolve_weighted(data.x(), data.weights(), ctx);
         if self.gamma.is_empty() {
-            return Ok(vec![self.svm.kernel.resolve(x, ctx)?]);
+            return Ok(vec![resolve(&self.svm.kernel)?]);
         }
         let KernelChoice::Named { family, degree, coef0, .. } = self.svm.kernel else {
             return Err(no_gamma());
@@ -172,8 +175,8 @@ impl SvmSearch {
         if family == Family::Linear {
             return Err(no_gamma());
         }
-        let resolve = |&gamma: &Gamma| KernelChoice::Named { family, gamma, degree, coef0 }.resolve(x, ctx);
-        let mut kernels = self.gamma.iter().map(resolve).collect::<Result<Vec<_>>>()?;
+        let of = |&gamma: &Gamma| resolve(&KernelChoice::Named { family, gamma, degree, coef0 });
+        let mut kernels = self.gamma.iter().map(of).collect::<Result<Vec<_>>>()?;
         kernels.sort_by(|a, b| a.gamma().unwrap_or(0.0).total_cmp(&b.gamma().unwrap_or(0.0)));
         kernels.dedup();
         Ok(kernels)
@@ -202,6 +205,7 @@ impl SvmSearch {
 struct Grid<'a> {
     search: &'a SvmSearch,
     classes: &'a Classes,
+    weights: Weights<'a>,
     folds: Vec<Fold>,
     /// Fold and pair of classes.
     tasks: Vec<(usize, PairTask)>,
@@ -221,7 +225,7 @@ impl Grid<'_> {
         sources: &[KernelSource],
         ctx: &Context,
     ) -> Result<Vec<SearchPoint>> {
-        let Self { folds, tasks, classes, done, .. } = self;
+        let Self { folds, tasks, classes, weights, done, .. } = self;
         let buffers = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let run = |at: usize| {
             ctx.step("SVM search", done.load(Ordering::Relaxed), self.total)?;
@@ -245,15 +249,17 @@ impl Grid<'_> {
             // Empty if all training rows of the folds have one class.
             let values = &values[k * tasks.len()..(k + 1) * tasks.len()];
             for (at, &c) in self.c_values.iter().enumerate() {
-                let (mut wrong, mut fold_errors) = (0, vec![]);
+                let (mut wrong, mut fold_errors) = (0.0, vec![]);
                 for (f, fold) in folds.iter().enumerate() {
                     let of_fold = tasks.iter().zip(values).filter(|((g, _), _)| *g == f);
                     let pairs: Vec<&[f64]> = of_fold.map(|(_, held_out)| &held_out[at].values[..]).collect();
-                    let errors = n_wrong(&present(classes, &fold.train), &pairs, &fold.test, classes);
+                    let present = present(classes, &fold.train);
+                    let errors = weight_of_wrong(&present, &pairs, &fold.test, (classes, *weights));
                     wrong += errors;
-                    fold_errors.push(errors as f64 / fold.test.len().max(1) as f64);
+                    let of_fold: f64 = fold.test.iter().map(|&row| weights.of(row)).sum();
+                    fold_errors.push(errors / if of_fold > 0.0 { of_fold } else { 1.0 });
                 }
-                let error = wrong as f64 / classes.codes.len() as f64;
+                let error = wrong / weights.total(classes.codes.len());
                 let converged = values.iter().all(|held_out| held_out[at].converged);
                 points.push(SearchPoint { gamma, c, error, folds: fold_errors, converged });
             }
@@ -303,9 +309,15 @@ fn best(errors: &[SearchPoint]) -> &SearchPoint {
     errors.iter().min_by(|a, b| key(a).partial_cmp(&key(b)).expect("no NaN")).expect("the grid is not empty")
 }
 
-/// Number of misclassified `test` rows; `pairs` has the decision values of each pair.
-fn n_wrong(present: &[usize], pairs: &[&[f64]], test: &[usize], classes: &Classes) -> usize {
+/// Number or weight of the misclassified `test` rows; `pairs` has the decision values of each pair.
+fn weight_of_wrong(
+    present: &[usize],
+    pairs: &[&[f64]],
+    test: &[usize],
+    (classes, weights): (&Classes, Weights),
+) -> f64 {
     let wrong =
-        |(at, &row): (usize, &usize)| vote(present, pairs.iter().map(|v| v[at])) != classes.codes[row];
-    test.iter().enumerate().filter(|&entry| wrong(entry)).count()
+        |(at, row): &(usize, &usize)| vote(present, pairs.iter().map(|v| v[*at])) != classes.codes[**row];
+    // Adding 0 turns -0 (no such row) into 0.
+    test.iter().enumerate().filter(wrong).map(|(_, &row)| weights.of(row)).sum::<f64>() + 0.0
 }

@@ -4,7 +4,7 @@ use super::kernel_source::{KernelSource, NAME, need_finite};
 use super::model::{SvmModel, linear_weights};
 use super::pairs::{BinarySvm, BinarySvms};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows};
+use crate::data::{Classes, Dataset, Rows, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice};
 use crate::optim::{BlockColumns, ColumnMemory, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
@@ -76,14 +76,14 @@ impl ParameterValue for ClassWeight {
 }
 
 impl ClassWeight {
-    /// The factor of every class.
-    pub fn factors(&self, classes: &Classes) -> Result<Vec<f64>> {
-        let counts = classes.counts();
+    /// The factor of every class, for samples with these weights.
+    pub fn factors(&self, classes: &Classes, weights: Weights) -> Result<Vec<f64>> {
+        let counts = classes.weighted_counts(weights);
         Ok(match self {
             Self::None => vec![1.0; counts.len()],
             Self::Balanced => {
-                let mean_count = classes.codes.len() as f64 / classes.n_present() as f64;
-                counts.iter().map(|&count| if count > 0 { mean_count / count as f64 } else { 1.0 }).collect()
+                let mean_count = weights.total(classes.codes.len()) / classes.n_present() as f64;
+                counts.iter().map(|&count| if count > 0.0 { mean_count / count } else { 1.0 }).collect()
             }
             Self::Given(factors) => {
                 if factors.len() != counts.len() {
@@ -105,14 +105,14 @@ impl Svm {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check()?;
-        self.class_weight.factors(classes)?;
-        let kernel = self.kernel.resolve(data.x(), ctx)?;
+        self.class_weight.factors(classes, data.weights())?;
+        let kernel = self.kernel.resolve_weighted(data.x(), data.weights(), ctx)?;
         let centered = Centered::new(&kernel, data.x());
         let x = centered.rows(data.x());
         let svms = {
             let source = KernelSource::for_one_fit(&kernel, x, ctx)?;
             let all: Vec<usize> = (0..data.n()).collect();
-            self.fit_rows(&source, classes, &all, ctx)?
+            self.fit_rows(&source, (classes, data.weights()), &all, ctx)?
         };
         centered.model(kernel, data.x(), classes, svms)
     }
@@ -130,18 +130,19 @@ impl Svm {
         }
         self.check()?;
         need_finite(NAME, k.iter().copied())?;
-        self.fit_rows(&KernelSource::Full(k.into()), classes, &(0..n).collect::<Vec<_>>(), ctx)
+        let all: Vec<usize> = (0..n).collect();
+        self.fit_rows(&KernelSource::Full(k.into()), (classes, Weights::ONE), &all, ctx)
     }
 
     /// Fits on some rows of a source.
     pub(super) fn fit_rows(
         &self,
         source: &KernelSource,
-        classes: &Classes,
+        (classes, weights): (&Classes, Weights),
         rows: &[usize],
         ctx: &Context,
     ) -> Result<BinarySvms> {
-        let tasks = PairTask::all(classes, rows, &self.class_weight)?;
+        let tasks = PairTask::all((classes, weights), rows, &self.class_weight)?;
         let solve = |pair: &PairTask| {
             let solutions = self.solve_path(source, pair, &[self.c], &mut ColumnMemory::default(), ctx)?;
             Ok(pair.svm(&solutions[0]))
@@ -287,21 +288,34 @@ pub(crate) fn present(classes: &Classes, rows: &[usize]) -> Vec<usize> {
 }
 
 impl PairTask {
-    /// All pairs of the classes of these rows.
-    pub(crate) fn all(classes: &Classes, rows: &[usize], weight: &ClassWeight) -> Result<Vec<Self>> {
+    /// All pairs of the classes of these rows, given classes and weights of all rows.
+    pub(crate) fn all(
+        (classes, weights): (&Classes, Weights),
+        rows: &[usize],
+        weight: &ClassWeight,
+    ) -> Result<Vec<Self>> {
         let codes: Vec<usize> = rows.iter().map(|&i| classes.codes[i]).collect();
-        let factors = weight.factors(&Classes { codes, names: classes.names.clone() })?;
+        let of_rows = weights.of_rows(rows);
+        let classes_of_rows = Classes { codes, names: classes.names.clone() };
+        let factors = weight.factors(&classes_of_rows, Weights::new(of_rows.as_deref()))?;
+        let factor = |i: usize| factors[classes.codes[i]] * weights.of(i);
         let present = present(classes, rows);
         let pairs =
             present.iter().enumerate().flat_map(|(at, &a)| present[at + 1..].iter().map(move |&b| (a, b)));
-        Ok(pairs.map(|(first, second)| Self::new(first, second, classes, rows, &factors)).collect())
+        Ok(pairs.map(|(first, second)| Self::new(first, second, classes, rows, factor)).collect())
     }
 
-    fn new(first: usize, second: usize, classes: &Classes, rows: &[usize], factors: &[f64]) -> Self {
+    fn new(
+        first: usize,
+        second: usize,
+        classes: &Classes,
+        rows: &[usize],
+        factor: impl Fn(usize) -> f64,
+    ) -> Self {
         let of = |i: &usize| [first, second].contains(&classes.codes[*i]);
         let rows: Vec<usize> = rows.iter().copied().filter(of).collect();
         let signs = rows.iter().map(|&i| if classes.codes[i] == first { 1.0 } else { -1.0 }).collect();
-        let weights = rows.iter().map(|&i| factors[classes.codes[i]]).collect();
+        let weights = rows.iter().map(|&i| factor(i)).collect();
         Self { first, second, rows, signs, weights }
     }
 

@@ -5,13 +5,17 @@
 //! F_g \rVert_F^2$. If most samples of a feature have the same value, such as the zeros of sparse data, only the
 //! factor rows of the others are stored: subtracting that value's row from all rows does not change the centered
 //! matrix.
+//!
+//! With weights $w_i$ of the samples, the mean is weighted and row $i$ of a centered factor is multiplied by $\sqrt{w_i}$.
 
 use super::dense::{Dense, MAX_ROWS, ROUNDING};
 use crate::context::Context;
-use crate::data::{Dataset, Groups, Rows, Target};
-use crate::dependence::{DistinctValues, TargetKernel, column_factor, target_factor};
+use crate::data::{Dataset, Groups, Rows, Target, Weights};
+use crate::dependence::{
+    DistinctValues, TargetKernel, target_factor, weighted_column_factor, weighted_target_factor,
+};
 use crate::error::{Error, Result};
-use crate::kernel::{Family, median_gamma};
+use crate::kernel::{Family, weighted_median_gamma};
 use crate::linalg::product_into;
 use ndarray::{Array2, Axis, ShapeBuilder};
 use std::ops::Range;
@@ -23,11 +27,11 @@ const TYPICAL_RANK: usize = 20;
 
 /// A centered kernel matrix of unit norm as a low-rank factor, or zero.
 pub(super) struct LowRank {
-    /// In column-major order, one row per entry of `rows`, or per sample of the block.
+    /// In column-major order, one row per entry of `rows`, or per sample of the block, times the root of its weight.
     factor: Array2<f64>,
-    /// Indices of nonzero rows, ascending; `None` for all rows, and then columns sum to zero.
+    /// Indices of nonzero rows, ascending; `None` for all rows, and then the columns are centered.
     rows: Option<Vec<u32>>,
-    /// Column sums over the root of the number of samples: subtracted by centering.
+    /// Weighted column sums over the root of the total weight: subtracted by centering.
     sums: Vec<f64>,
     /// The trace of the matrix.
     pub trace: f64,
@@ -35,12 +39,13 @@ pub(super) struct LowRank {
 
 impl LowRank {
     /// The Gaussian kernel with bandwidth 1 of one feature, which has columns of `n` values each, one after another.
-    pub fn of_feature(cells: &[f64], n: usize) -> Self {
-        let levels = DistinctValues::of_rows(cells, n);
+    pub fn of_feature(cells: &[f64], n: usize, weights: Weights) -> Self {
+        let levels = DistinctValues::of_rows(cells, n, weights);
+        let total = weights.total(n);
         let flat = levels.factor(0.5, TOLERANCE);
         let n_values = levels.counts.len();
         let rank = flat.len() / n_values.max(1);
-        let majority = (0..n_values).find(|&level| 2.0 * levels.counts[level] > n as f64);
+        let majority = (0..n_values).find(|&level| 2.0 * levels.counts[level] > total);
         let rows: Option<Vec<u32>> = majority.map(|level| {
             let other = |row: &u32| levels.index[*row as usize] != level as u32;
             (0..n as u32).filter(other).collect()
@@ -57,22 +62,32 @@ impl LowRank {
         }
         let stored = rows.as_ref().map_or(n, Vec::len);
         let factor = Array2::from_shape_vec((stored, rank).f(), out).expect("a number per row and column");
-        Self::normalized(factor, rows, n)
+        Self::normalized(factor, rows, weights, total)
     }
 
-    fn normalized(mut factor: Array2<f64>, rows: Option<Vec<u32>>, n: usize) -> Self {
-        let root = (n as f64).sqrt();
+    /// `n` is the number of samples of the block, or their total weight.
+    fn normalized(mut factor: Array2<f64>, rows: Option<Vec<u32>>, weights: Weights, n: f64) -> Self {
+        let of_rows: Option<Vec<f64>> = match &rows {
+            Some(rows) => weights.of_rows(&rows.iter().map(|&row| row as usize).collect::<Vec<_>>()),
+            None => weights.given().map(<[f64]>::to_vec),
+        };
         let mut sums = vec![0.0; factor.ncols()];
         for (mut column, sum) in factor.axis_iter_mut(Axis(1)).zip(&mut sums) {
-            let total = column.sum();
+            let total = match &of_rows {
+                None => column.sum(),
+                Some(weights) => column.iter().zip(weights).map(|(v, w)| v * w).sum(),
+            };
             match rows {
-                Some(_) => *sum = total / root,
-                None => column.mapv_inplace(|v| v - total / n as f64),
+                Some(_) => *sum = total / n.sqrt(),
+                None => column.mapv_inplace(|v| v - total / n),
+            }
+            for (v, w) in column.iter_mut().zip(of_rows.iter().flatten()) {
+                *v *= w.sqrt();
             }
         }
         let mut low_rank = Self { factor, rows, sums, trace: 0.0 };
         let length = low_rank.product(&low_rank).sqrt();
-        if length <= ROUNDING * n as f64 {
+        if length <= ROUNDING * n {
             return Self { factor: Array2::zeros((0, 0).f()), rows: None, sums: vec![], trace: 0.0 };
         }
         let scale = 1.0 / length.sqrt();
@@ -208,10 +223,14 @@ impl Stack {
     }
 }
 
-/// The blocks of samples.
-pub(super) struct Blocks(pub Vec<Vec<usize>>);
+/// The blocks of samples, and the weights of all samples. With weights there is a single block.
+pub(super) struct Blocks(pub Vec<Vec<usize>>, pub Option<Vec<f64>>);
 
 impl Blocks {
+    fn weights(&self) -> Weights<'_> {
+        Weights::new(self.1.as_deref())
+    }
+
     /// The kernel matrices of a feature. Its columns, one after another, are divided by `std`; those with 0 are omitted.
     pub fn feature(&self, cells: &[f64], std: &[f64]) -> Stack {
         let n = cells.len() / std.len();
@@ -219,9 +238,9 @@ impl Blocks {
         let scaled: Vec<f64> =
             columns.flat_map(|(column, std)| column.iter().map(move |v| v / std)).collect();
         if self.are_small() {
-            return Stack::Dense(Dense::of_feature(&scaled, n, &self.0));
+            return Stack::Dense(Dense::of_feature(&scaled, n, &self.0, self.weights()));
         }
-        Stack::LowRank(self.each(&scaled, n, LowRank::of_feature))
+        Stack::LowRank(self.each(&scaled, n, |cells, n| LowRank::of_feature(cells, n, self.weights())))
     }
 
     /// Approximate bytes of the kernel matrices of the largest of these features.
@@ -242,7 +261,7 @@ impl Blocks {
     }
 
     fn are_small(&self) -> bool {
-        self.0.iter().all(|rows| rows.len() <= MAX_ROWS)
+        self.0.iter().all(|rows| self.weights().total(rows.len()) <= MAX_ROWS as f64)
     }
 
     /// Makes a factor for each block, given the values of a feature in the block and the number of its samples.
@@ -261,7 +280,7 @@ impl Blocks {
     /// Converts low-rank factors to the representation used for features.
     fn stack(&self, factors: Vec<LowRank>) -> Stack {
         if self.are_small() {
-            Stack::Dense(Dense::of_matrices(|block| factors[block].matrix(), &self.0))
+            Stack::Dense(Dense::of_matrices(|block| factors[block].matrix(), &self.0, self.weights()))
         } else {
             Stack::LowRank(factors)
         }
@@ -276,7 +295,8 @@ impl Blocks {
         ctx: &Context,
     ) -> Result<Stack> {
         // Validate the full target first.
-        let full = target_factor(data.target(), kernel, method, ctx)?;
+        let weights = self.weights();
+        let full = weighted_target_factor(data.target(), weights, kernel, method, ctx)?;
         let centered = |mut factor: Array2<f64>| {
             let n = factor.nrows();
             // A linear kernel scales with the squares of the target, so its threshold does too.
@@ -284,21 +304,22 @@ impl Blocks {
             if size > 0.0 {
                 factor.mapv_inplace(|v| v / size);
             }
-            LowRank::normalized(factor, None, n)
+            LowRank::normalized(factor, None, weights, weights.total(n))
         };
         match (data.target(), kernel) {
             (Target::Continuous(values), TargetKernel::Auto) => {
                 let std = Rows::Dense(
                     Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column"),
                 )
-                .moments()
+                .weighted_moments(weights)
                 .1[0];
                 Ok(self.feature(values, &[std]))
             }
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
-                let gamma = median_gamma(Family::Rbf, &Rows::Dense(column), ctx.seed)?;
-                let factor = |part: &[f64], _| centered(column_factor(part, gamma, TOLERANCE));
+                let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(column), weights, ctx.seed)?;
+                let factor =
+                    |part: &[f64], _| centered(weighted_column_factor(part, weights, gamma, TOLERANCE));
                 Ok(self.stack(self.each(values, values.len(), factor)))
             }
             _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centered(full)])),
@@ -306,9 +327,12 @@ impl Blocks {
                 let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
                     Ok(factor) => Ok(centered(factor)),
                     // A block with a constant target contributes nothing.
-                    Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => {
-                        Ok(LowRank::normalized(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
-                    }
+                    Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => Ok(LowRank::normalized(
+                        Array2::zeros((rows.len(), 0).f()),
+                        None,
+                        Weights::ONE,
+                        rows.len() as f64,
+                    )),
                     Err(error) => Err(error),
                 };
                 Ok(self.stack(self.0.iter().map(of).collect::<Result<_>>()?))

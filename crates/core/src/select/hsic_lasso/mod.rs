@@ -96,7 +96,11 @@ impl HsicLasso {
     fn blocks(&self, data: &Dataset, ctx: &Context) -> Result<Blocks> {
         let n = data.n();
         let mut rows: Vec<usize> = (0..n).collect();
-        let Some(size) = self.block_size else { return Ok(Blocks(vec![rows])) };
+        let weights = data.weights().given().map(<[f64]>::to_vec);
+        let Some(size) = self.block_size else { return Ok(Blocks(vec![rows], weights)) };
+        if weights.is_some() {
+            return Err(Error::param(NAME, "block_size", "none with weights of samples", size));
+        }
         if size > n {
             let expected = format!("at most the number of rows, {n}");
             return Err(Error::param(NAME, "block_size", expected, size));
@@ -113,7 +117,7 @@ impl HsicLasso {
             rng.shuffle(&mut rows);
             blocks.extend(rows.chunks_exact(size).map(<[usize]>::to_vec));
         }
-        Ok(Blocks(blocks))
+        Ok(Blocks(blocks, None))
     }
 }
 
@@ -139,6 +143,10 @@ impl Selector for HsicLasso {
     }
 
     fn has_path(&self) -> bool {
+        true
+    }
+
+    fn supports_weights(&self) -> bool {
         true
     }
 
@@ -180,11 +188,11 @@ impl<'a> Problem<'a> {
     fn new(method: &HsicLasso, data: &'a Dataset, blocks: Blocks, ctx: &Context) -> Result<Self> {
         let target = blocks.target(data, method.target_kernel, NAME, ctx)?;
         let groups = data.groups();
-        let (mean, std) = data.x().moments();
+        let (mean, std) = data.x().weighted_moments(data.weights());
         let std = common_std(data.x(), &groups, &std);
         let divisor = |j: usize| if is_constant(mean[j], std[j]) { 0.0 } else { std[j] };
         let std: Vec<f64> = (0..std.len()).map(divisor).collect();
-        let size = blocks.0[0].len() as f64;
+        let size = data.weights().total(blocks.0[0].len());
         // A factor, its buffer, and the values; products with the target.
         let bytes = 2.5 * blocks.feature_bytes(&groups) + 8.0 * data.n() as f64;
         let remaining_ctx =

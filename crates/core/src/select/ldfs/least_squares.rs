@@ -1,23 +1,27 @@
 //! The convex form: linear discriminant analysis as least squares.
 
 use super::super::row_path::Penalized;
-use super::super::standard::weighted;
+use super::super::standard::{root_weights, weighted};
 use crate::context::Context;
-use crate::data::{Classes, Groups};
+use crate::data::{Classes, Groups, Weights};
 use crate::error::Result;
 use crate::optim::{BlockDescent, Design, LeastSquares, PathSolution};
 use ndarray::Array2;
 
 /// Indicator targets of the nonempty classes: $\sqrt{n / n_c} - \sqrt{n_c / n}$ in the class, $-\sqrt{n_c / n}$
-/// outside. Columns have mean 0.
-pub(super) fn indicators(classes: &Classes) -> Array2<f64> {
-    let counts = classes.counts();
-    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
-    let n = classes.codes.len() as f64;
-    Array2::from_shape_fn((classes.codes.len(), present.len()), |(i, k)| {
-        let root = (counts[present[k]] as f64 / n).sqrt();
+/// outside. Columns have mean 0. With weights $n$ and $n_c$ are sums of them, and rows are multiplied as in
+/// [`super::super::standard::standard_columns`].
+pub(super) fn indicators(classes: &Classes, weights: Weights) -> Array2<f64> {
+    let counts = classes.weighted_counts(weights);
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0.0).collect();
+    let n = weights.total(classes.codes.len());
+    let mut targets = Array2::from_shape_fn((classes.codes.len(), present.len()), |(i, k)| {
+        let root = (counts[present[k]] / n).sqrt();
         if classes.codes[i] == present[k] { 1.0 / root - root } else { -root }
-    })
+    });
+    let roots = root_weights(weights, classes.codes.len());
+    targets.rows_mut().into_iter().zip(roots.iter().flatten()).for_each(|(mut row, root)| row *= *root);
+    targets
 }
 
 /// The problem with its solver.
@@ -65,7 +69,7 @@ mod tests {
     fn indicators_by_hand() {
         // Class 1 has no samples; 1 of 4 samples is in class 0 and 3 in class 2.
         let classes = Classes::new(vec![2, 0, 2, 2], ["a", "b", "c"].map(String::from).to_vec()).unwrap();
-        let t = indicators(&classes);
+        let t = indicators(&classes, Weights::ONE);
         let (small, large) = (0.5, 0.75_f64.sqrt());
         assert_eq!(t.dim(), (4, 2));
         assert_eq!((t[[0, 0]], t[[1, 0]]), (-small, 2.0 - small));

@@ -118,14 +118,15 @@ impl Ldfs {
         let norm = match self.form {
             LdfsForm::LeastSquares => {
                 let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
-                return Ok(Box::new(Squares::new(design, indicators(classes), data.groups(), solver)?));
+                let targets = indicators(classes, data.weights());
+                return Ok(Box::new(Squares::new(design, targets, data.groups(), solver)?));
             }
             LdfsForm::Normalized => Norm::Length,
             LdfsForm::Constrained => Norm::Within,
         };
         let solver = Spectral { tolerance: self.tol, max_iterations: self.max_iter, ..Spectral::default() };
         let scatter = Scatter { ridge: self.ridge, weighted: self.weighted_scatter };
-        Ok(Box::new(Ratio::new(design, data.groups(), classes, scatter, norm, solver)))
+        Ok(Box::new(Ratio::new(design, data.groups(), (classes, data.weights()), scatter, norm, solver)))
     }
 }
 
@@ -155,6 +156,10 @@ impl Selector for Ldfs {
     }
 
     fn has_path(&self) -> bool {
+        true
+    }
+
+    fn supports_weights(&self) -> bool {
         true
     }
 

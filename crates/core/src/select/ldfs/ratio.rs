@@ -10,9 +10,9 @@
 //! and gradient take one product with the data matrix and one with its transpose.
 
 use super::super::row_path::Penalized;
-use super::super::standard::weighted;
+use super::super::standard::{root_weights, weighted};
 use crate::context::Context;
-use crate::data::{Classes, Groups};
+use crate::data::{Classes, Groups, Weights};
 use crate::error::{Error, Result};
 use crate::linalg::symmetric_eigen;
 use crate::optim::{
@@ -48,7 +48,9 @@ pub(super) struct Ratio {
     weights: Vec<f64>,
     /// The class of each sample, among nonempty classes.
     codes: Vec<usize>,
-    /// Number of samples per class.
+    /// By what each row of the design is multiplied: 1 without weights.
+    roots: Vec<f64>,
+    /// Number of samples per class; with weights, their sum in units of the mean weight.
     counts: Vec<f64>,
     /// Weights of the classes in $S_B$; they sum to 1.
     class_weights: Vec<f64>,
@@ -71,34 +73,40 @@ impl Ratio {
     pub(super) fn new(
         design: Design,
         groups: Groups,
-        classes: &Classes,
+        (classes, weights): (&Classes, Weights),
         scatter: Scatter,
         norm: Norm,
         solver: Spectral,
     ) -> Self {
-        let all = classes.counts();
-        let present: Vec<usize> = (0..all.len()).filter(|&c| all[c] > 0).collect();
+        let all = classes.weighted_counts(weights);
+        let present: Vec<usize> = (0..all.len()).filter(|&c| all[c] > 0.0).collect();
         let place = |c: usize| present.binary_search(&c).expect("a nonempty class");
         let codes = classes.codes.iter().map(|&c| place(c)).collect();
-        let counts: Vec<f64> = present.iter().map(|&c| all[c] as f64).collect();
+        let rows = classes.codes.len();
+        let unit = rows as f64 / weights.total(rows);
+        let roots = root_weights(weights, rows).unwrap_or_else(|| vec![1.0; rows]);
+        let counts: Vec<f64> = present.iter().map(|&c| unit * all[c]).collect();
         let n: f64 = counts.iter().sum();
         let class_weights =
             counts.iter().map(|c| if scatter.weighted { c / n } else { 1.0 / counts.len() as f64 }).collect();
         let (design, weights) = weighted(design, &groups);
-        Self { design, groups, weights, codes, counts, class_weights, ridge: scatter.ridge, norm, solver }
+        let ridge = scatter.ridge;
+        Self { design, groups, weights, codes, roots, counts, class_weights, ridge, norm, solver }
     }
 
     fn parts(&self, w: &Array2<f64>) -> Parts {
         let n = self.design.n() as f64;
         let projected = self.design.times(w);
         let mut means = vec![0.0; self.counts.len()];
-        projected.iter().zip(&self.codes).for_each(|(z, &c)| means[c] += z / self.counts[c]);
+        for ((z, &c), root) in projected.iter().zip(&self.codes).zip(&self.roots) {
+            means[c] += root * z / self.counts[c];
+        }
         // Features have mean 0, so class means are deviations from the overall mean. One product serves both
         // matrices: S_B w = X^T v with v_i = weight m / n_c, times n.
         let mut both = Array2::zeros((self.codes.len(), 2));
         for (i, (&c, z)) in self.codes.iter().zip(&projected).enumerate() {
-            both[[i, 0]] = n * self.class_weights[c] * means[c] / self.counts[c];
-            both[[i, 1]] = z - means[c];
+            both[[i, 0]] = self.roots[i] * (n * self.class_weights[c] * means[c] / self.counts[c]);
+            both[[i, 1]] = z - self.roots[i] * means[c];
         }
         let within = both.column(1).iter().map(|v| v * v).sum::<f64>() / n;
         let products = self.design.transposed_times(&both);
@@ -255,7 +263,7 @@ impl Ratio {
         let n = self.design.n() as f64;
         let mut indicators = Array2::zeros((self.codes.len(), self.counts.len()));
         for (i, &c) in self.codes.iter().enumerate() {
-            indicators[[i, c]] = n / self.counts[c];
+            indicators[[i, c]] = self.roots[i] * n / self.counts[c];
         }
         self.design.transposed_times(&indicators)
     }
@@ -307,7 +315,7 @@ mod tests {
         let classes = Classes::from_codes(codes.clone());
         let scatter = Scatter { ridge: 0.1, weighted };
         let groups = Groups::single(5);
-        (Ratio::new(design, groups, &classes, scatter, norm, Spectral::default()), x, codes)
+        (Ratio::new(design, groups, (&classes, Weights::ONE), scatter, norm, Spectral::default()), x, codes)
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
-use crate::data::{BuiltIn, SparseRows, Target};
+use crate::data::{BuiltIn, SparseRows, Target, Weights};
 use crate::optim::{Criterion, LeastSquares, Regularizer, gradient_error, row_norm};
 use crate::outcome::Stop;
 use crate::random::Rng;
@@ -267,7 +267,9 @@ fn weights_have_the_fixed_norm() {
 fn a_spectral_solve_of_the_same_problem_is_not_better() {
     let data = wine();
     let design = standard_columns(NAME, &data, 2, &Context::default()).unwrap();
-    let problem = LeastSquares::new(design, indicators(data.classes("t").unwrap()), data.groups()).unwrap();
+    let problem =
+        LeastSquares::new(design, indicators(data.classes("t").unwrap(), Weights::ONE), data.groups())
+            .unwrap();
     let mut rng = Rng::new(3);
     let w = Array2::from_shape_simple_fn((13, 3), || rng.normal());
     assert!(gradient_error(&problem, &w, 1e-5) < 1e-6);

@@ -28,7 +28,7 @@ fn expected_term(a: usize, b: usize, n: usize, ln_factorials: &[f64]) -> f64 {
     let term = |k: usize| {
         // n + k is at least a + b, so no difference is negative.
         let cells = ln(k) + ln(a - k) + ln(b - k) + ln(n + k - a - b);
-        (margins - cells).exp() * gain_term(k, a, b, n)
+        (margins - cells).exp() * gain_term(k as f64, a as f64, b as f64, n as f64)
     };
     ((a + b).saturating_sub(n).max(1)..=a.min(b)).map(term).sum()
 }

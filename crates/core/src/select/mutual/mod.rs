@@ -176,12 +176,13 @@ impl MutualInformation {
 
     /// The code of each sample, if the feature is discrete.
     fn discrete_codes(&self, column: &[f64], kind: FeatureType) -> Option<Vec<usize>> {
-        let known = || column.iter().copied().filter(|v| !v.is_nan()).collect::<Vec<_>>();
         let values = match self.discrete {
             _ if kind.is_category() => distinct(column),
             Discrete::None => return None,
             Discrete::Auto => {
-                few_values(&known()).filter(|values| values.iter().all(|v| v.fract() == 0.0))?
+                let known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
+                let values = few_values(&known, known.len() as f64);
+                values.filter(|values| values.iter().all(|v| v.fract() == 0.0))?
             }
             Discrete::All => distinct(column),
         };

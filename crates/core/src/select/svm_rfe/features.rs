@@ -1,7 +1,7 @@
 //! The features of all samples, and which of them remain.
 
 use super::super::standard::common_std;
-use crate::data::{Groups, Rows, is_constant};
+use crate::data::{Dataset, Groups, Rows, Weights, is_constant};
 use crate::simd::add_scaled;
 use std::ops::Range;
 
@@ -10,6 +10,8 @@ pub(super) struct Features {
     pub n: usize,
     /// The values of each column, centered if the data are dense.
     pub values: Vec<Vec<f64>>,
+    /// The weight of each sample, if there are weights.
+    weights: Option<Vec<f64>>,
     /// The columns of each feature.
     pub groups: Groups,
     /// Whether all columns of a feature are constant.
@@ -25,8 +27,9 @@ pub(super) struct Features {
 }
 
 impl Features {
-    pub fn new(x: &Rows, groups: Groups) -> Self {
-        let (mean, std) = x.moments();
+    pub fn new(data: &Dataset) -> Self {
+        let (x, groups) = (data.x(), data.groups());
+        let (mean, std) = x.weighted_moments(data.weights());
         let constant =
             groups.iter().map(|mut columns| columns.all(|j| is_constant(mean[j], std[j]))).collect();
         let mut values = by_column(x);
@@ -40,7 +43,8 @@ impl Features {
         let scale = common_std(x, &groups, &std);
         let variance = |columns: Range<usize>| columns.map(|j| scale[j] * scale[j]).fold(0.0, f64::max);
         let variances = groups.iter().map(variance).collect();
-        Self { n: x.n(), values, groups, constant, remaining, columns, max_squares, variances }
+        let weights = data.weights().given().map(<[f64]>::to_vec);
+        Self { n: x.n(), weights, values, groups, constant, remaining, columns, max_squares, variances }
     }
 
     /// The importance of a feature in a linear SVM, given the weights of its columns: the variance of its part of the
@@ -53,9 +57,10 @@ impl Features {
         for (&weight, column) in weights.iter().zip(&self.values[self.groups.columns(feature)]) {
             add_scaled(&mut part, weight, column);
         }
-        let square: f64 = part.iter().map(|v| v * v).sum();
+        let weights = Weights::new(self.weights.as_deref());
+        let square: f64 = part.iter().enumerate().map(|(row, v)| weights.of(row) * v * v).sum();
         // A constant feature has no part.
-        square / (self.n as f64 * self.variances[feature]).max(f64::MIN_POSITIVE)
+        square / (weights.total(self.n) * self.variances[feature]).max(f64::MIN_POSITIVE)
     }
 
     /// The values of the remaining columns.

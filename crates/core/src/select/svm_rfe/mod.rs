@@ -10,7 +10,7 @@ mod tests;
 use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use crate::classify::{ClassWeight, need_finite};
 use crate::context::Context;
-use crate::data::{Classes, Dataset};
+use crate::data::{Classes, Dataset, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::linalg::product_bytes;
@@ -144,7 +144,7 @@ impl Selector for SvmRfe {
             }
             _ => {}
         }
-        self.class_weight.factors(classes)?;
+        self.class_weight.factors(classes, Weights::ONE)?;
         self.kernel.validate()?;
         let supported = match &self.kernel {
             KernelChoice::Named { family, .. } => matches!(family, Family::Linear | Family::Rbf),
@@ -154,6 +154,10 @@ impl Selector for SvmRfe {
             return Ok(());
         }
         Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
+    }
+
+    fn supports_weights(&self) -> bool {
+        true
     }
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
@@ -170,14 +174,14 @@ impl Selector for SvmRfe {
         self.check_classes(classes)?;
         let d = data.d();
         let wanted = wanted.resolve(NAME, d)?;
-        let kernel = self.kernel.resolve(data.x(), ctx)?;
+        let kernel = self.kernel.resolve_weighted(data.x(), data.weights(), ctx)?;
         let bytes = bytes_of(&kernel, data.n(), data.x().d(), classes);
         ctx.need_memory(format!("SVM-RFE of {} rows", data.n()), bytes, "use fewer rows")?;
         let per_round = match self.step {
             Step::Count(n) => n,
             Step::Fraction(fraction) => ((fraction * d as f64) as usize).max(1),
         };
-        let svms = Svms::new(self.c, self.max_iter, classes, &self.class_weight)?;
+        let svms = Svms::new(self.c, self.max_iter, (classes, data.weights()), &self.class_weight)?;
         let mut elimination = Elimination::new(&kernel, data, svms)?;
         elimination.run(per_round, ctx)?;
         Ok(elimination.selection(wanted.unwrap_or((d / 2).max(1))))
@@ -225,7 +229,7 @@ struct Elimination<'a> {
 
 impl<'a> Elimination<'a> {
     fn new(kernel: &Kernel, data: &Dataset, svms: Svms<'a>) -> Result<Self> {
-        let features = Features::new(data.x(), data.groups());
+        let features = Features::new(data);
         let gamma = kernel.gamma();
         let form = if gamma.is_none() && rows_take_less(&svms, &features) {
             let squares = |i: usize| features.iter().map(|c| c[i] * c[i]).sum::<f64>();

@@ -2,7 +2,7 @@
 
 use crate::classify::{ClassWeight, PairTask, vote};
 use crate::context::Context;
-use crate::data::Classes;
+use crate::data::{Classes, Weights};
 use crate::error::Result;
 use crate::optim::{KernelColumns, PairProblem, PairStart, Products, Smo, SmoSolution, polish};
 use rayon::prelude::*;
@@ -24,16 +24,22 @@ pub(super) struct Svms<'a> {
     c: f64,
     max_iter: Option<usize>,
     classes: &'a Classes,
+    weights: Weights<'a>,
     pub tasks: Vec<PairTask>,
     /// One for each task; none before the first round.
     pub solutions: Vec<SmoSolution>,
 }
 
 impl<'a> Svms<'a> {
-    pub fn new(c: f64, max_iter: Option<usize>, classes: &'a Classes, weight: &ClassWeight) -> Result<Self> {
+    pub fn new(
+        c: f64,
+        max_iter: Option<usize>,
+        (classes, weights): (&'a Classes, Weights<'a>),
+        class_weight: &ClassWeight,
+    ) -> Result<Self> {
         let samples: Vec<usize> = (0..classes.codes.len()).collect();
-        let tasks = PairTask::all(classes, &samples, weight)?;
-        Ok(Self { c, max_iter, classes, tasks, solutions: vec![] })
+        let tasks = PairTask::all((classes, weights), &samples, class_weight)?;
+        Ok(Self { c, max_iter, classes, weights, tasks, solutions: vec![] })
     }
 
     /// Trains all SVMs; `columns` has the kernel values of each task.
@@ -93,6 +99,7 @@ impl<'a> Svms<'a> {
         add_values: impl Fn(&[f64], &mut [f64]) + Sync,
     ) -> Result<f64> {
         let n = self.classes.codes.len();
+        let total = self.weights.total(n);
         if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
             // Two classes: the solver provides the residuals of the labels.
             let wrong = |i: &usize| {
@@ -100,7 +107,7 @@ impl<'a> Svms<'a> {
                 // A value of 0 is the second class.
                 (value > 0.0) != (task.signs[*i] > 0.0)
             };
-            return Ok((0..n).filter(wrong).count() as f64 / n as f64);
+            return Ok((0..n).filter(wrong).map(|i| self.weights.of(i)).sum::<f64>() / total + 0.0);
         }
         let counts = self.classes.counts();
         let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
@@ -115,7 +122,8 @@ impl<'a> Svms<'a> {
         let values: Vec<Vec<f64>> =
             self.tasks.par_iter().zip(&self.solutions).map(of_pair).collect::<Result<_>>()?;
         let wrong = |&i: &usize| vote(&present, values.iter().map(|v| v[i])) != self.classes.codes[i];
-        Ok((0..n).filter(wrong).count() as f64 / n as f64)
+        // Adding 0 turns -0 (no such sample) into 0.
+        Ok((0..n).filter(wrong).map(|i| self.weights.of(i)).sum::<f64>() / total + 0.0)
     }
 }
 

@@ -2,7 +2,7 @@ use super::features::by_column;
 use super::linear::LinearRows;
 use super::svms::TOLERANCE;
 use super::*;
-use crate::data::{Encoder, Encoding, FeatureType, Groups, Target};
+use crate::data::{Encoder, Encoding, FeatureType, Groups, Target, Weights};
 use crate::kernel::gram_symmetric;
 use crate::optim::BlockColumns;
 use crate::optim::KernelColumns;
@@ -25,7 +25,7 @@ fn by_hand() {
 
 fn elimination<'a>(method: &SvmRfe, kernel: &Kernel, data: &'a Dataset) -> Elimination<'a> {
     let classes = data.classes("t").unwrap();
-    let svms = Svms::new(method.c, None, classes, &ClassWeight::None).unwrap();
+    let svms = Svms::new(method.c, None, (classes, Weights::ONE), &ClassWeight::None).unwrap();
     Elimination::new(kernel, data, svms).unwrap()
 }
 
@@ -327,7 +327,8 @@ fn linear_rows_and_cached_products_give_the_same_svms() {
             x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.7 * rng.normal() > 0.0)).collect();
         let data = Dataset::labeled(x, codes).unwrap();
         let c = 10f64.powi(seed as i32 % 4 - 2);
-        let svms = Svms::new(c, None, data.classes("t").unwrap(), &ClassWeight::None).unwrap();
+        let svms =
+            Svms::new(c, None, (data.classes("t").unwrap(), Weights::ONE), &ClassWeight::None).unwrap();
         let task = &svms.tasks[0];
         let mut rows = LinearRows::new(&by_column(data.x()), &(0..7).collect::<Vec<_>>(), &task.rows);
         let mut start: Option<Vec<f64>> = None;

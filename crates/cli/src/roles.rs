@@ -1,0 +1,154 @@
+//! Training rows with columns that are no features (groups, times and weights), and test rows.
+
+use crate::args::{ClassWeight, SplitByArgs, TableArgs, WeightArgs};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Also, Loaded, inform_of_dropped, inform_of_other, load, load_table, read};
+use kernsift::data::{Classes, Prepare, Prepared, SplitRule, Table, Target, TargetChoice, weights_of};
+use kernsift::{Context, Error, Observer};
+use std::path::Path;
+
+/// What splits of the rows respect, and what the rows weigh.
+#[derive(Clone, Copy)]
+pub struct Roles<'a> {
+    /// Groups or times.
+    pub split_by: &'a SplitByArgs,
+    /// Weights of rows and classes.
+    pub weights: &'a WeightArgs,
+}
+
+/// Reads and prepares a table, with the columns that have a role besides features and target. Rows of weight 0 are left out.
+pub fn load_rows(
+    args: &TableArgs,
+    roles: Roles,
+    also: Also,
+    ctx: &Context,
+    console: &Console,
+) -> Result<Loaded, Failure> {
+    let weights = roles.weights.weights.as_deref().map(|name| ("--weights", name));
+    let given = [roles.split_by.column(), weights];
+    if given.iter().all(Option::is_none) {
+        let mut loaded = load(args, also, ctx, console)?;
+        balance(&mut loaded, roles.weights)?;
+        return Ok(loaded);
+    }
+    check_distinct(args, &given)?;
+    let mut table = read(&args.data, args.source(), ctx, console)?;
+    let in_file = |error: Error| error.in_file(Path::new(&args.data));
+    let rule = rule(&mut table, roles.split_by).map_err(in_file)?;
+    let values =
+        weights.map(|(_, name)| weights_of(&table.remove_column(name)?)).transpose().map_err(in_file)?;
+    let mut loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
+    let rows = &loaded.prepared.rows;
+    let rule = rule.take_rows(rows);
+    let values: Option<Vec<f64>> = values.map(|values| rows.iter().map(|&row| values[row]).collect());
+    loaded.prepared.data = loaded.prepared.data.with_split_rule(rule)?;
+    if let (Some(values), Some((_, name))) = (values, weights) {
+        loaded.prepared.data = loaded.prepared.data.with_weights(values, name).map_err(in_file)?;
+        leave_out(&mut loaded, console);
+    }
+    balance(&mut loaded, roles.weights)?;
+    Ok(Loaded { table: also.table.then_some(table), ..loaded })
+}
+
+/// Returns an error if two options name the same column.
+fn check_distinct(args: &TableArgs, given: &[Option<(&str, &str)>; 2]) -> Result<(), Failure> {
+    let target = args.target.as_deref().map(|name| ("--target", name));
+    let named: Vec<(&str, &str)> = given.iter().copied().chain([target]).flatten().collect();
+    for (at, (option, name)) in named.iter().enumerate() {
+        if let Some((other, _)) = named[at + 1..].iter().find(|(_, other)| other == name) {
+            return Err(Failure::Input(format!(
+                "{option} and {other} name the same column, '{name}'; use another"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Takes the column of groups or times out of the table.
+fn rule(table: &mut Table, by: &SplitByArgs) -> kernsift::Result<SplitRule> {
+    match (&by.groups, &by.time) {
+        (Some(name), _) => SplitRule::groups_of(&table.remove_column(name)?),
+        (None, Some(name)) => SplitRule::times_of(&table.remove_column(name)?),
+        (None, None) => Ok(SplitRule::Independent),
+    }
+}
+
+/// Leaves out rows of weight 0.
+fn leave_out(loaded: &mut Loaded, console: &Console) {
+    let prepared = &mut loaded.prepared;
+    let (n, weights) = (prepared.data.n(), prepared.data.weights());
+    let kept: Vec<usize> = (0..n).filter(|&row| weights.of(row) > 0.0).collect();
+    if kept.len() < n {
+        console.inform(&format!("left out {} of {n} rows of weight 0", n - kept.len()));
+        prepared.data = prepared.data.take_rows(&kept);
+        prepared.rows = kept.iter().map(|&row| prepared.rows[row]).collect();
+        loaded.target = loaded.target.as_ref().map(|target| target.take_rows(&kept));
+    }
+}
+
+fn balance(loaded: &mut Loaded, weights: &WeightArgs) -> kernsift::Result<()> {
+    if let Some(ClassWeight::Balanced) = weights.class_weight {
+        let data = loaded.prepared.data.clone();
+        loaded.prepared.data = data.with_balanced_classes()?;
+    }
+    Ok(())
+}
+
+/// The weights of test rows: those of the column of the training rows, or 1 if the test table does not have it.
+fn test_weights(
+    name: &str,
+    table: &mut Table,
+    weights: &WeightArgs,
+    console: &Console,
+) -> kernsift::Result<Option<Vec<f64>>> {
+    let Some(column) = weights.weights.as_deref() else { return Ok(None) };
+    if !table.names().contains(&column) {
+        console.inform(&format!("{name} has no column '{column}', so its rows have weight 1"));
+        return Ok(None);
+    }
+    weights_of(&table.remove_column(column)?).map(Some)
+}
+
+/// Reads test rows, which have the target, and prepares them like the training rows.
+pub fn load_test(
+    name: &str,
+    (args, weights): (&TableArgs, &WeightArgs),
+    loaded: &Loaded,
+    ctx: &Context,
+    console: &Console,
+) -> Result<Prepared, Failure> {
+    let recipe = &loaded.prepared.recipe;
+    let Some(target) = recipe.target() else {
+        return Err(Failure::Input("--test needs a target; name one with --target".into()));
+    };
+    if name == args.data {
+        console.warn("--test names the training rows, so the result is optimistic; use other rows");
+    }
+    let mut table = read(name, args.source().like(recipe), ctx, console)?;
+    let in_file = |error: Error| error.in_file(Path::new(name));
+    let values = test_weights(name, &mut table, weights, console).map_err(in_file)?;
+    let prepare = Prepare { target: TargetChoice::Named(target.to_owned()), ..Prepare::default() };
+    let (mut test, other) = prepare.apply(recipe, &table).map_err(in_file)?;
+    if let (Some(values), Some(column)) = (values, &weights.weights) {
+        let of_rows = test.rows.iter().map(|&row| values[row]).collect();
+        test.data = test.data.with_weights(of_rows, column).map_err(in_file)?;
+    }
+    inform_of_dropped(name, table.n_rows(), test.rows.len(), console);
+    inform_of_other(name, &other, console);
+    if let (Target::Classes(known), Target::Classes(found)) =
+        (loaded.prepared.data.target(), test.data.target())
+    {
+        warn_of_new_classes(name, known, found, console);
+    }
+    Ok(test)
+}
+
+fn warn_of_new_classes(name: &str, known: &Classes, found: &Classes, console: &Console) {
+    let new: Vec<&String> = found.names.iter().filter(|class| !known.names.contains(class)).collect();
+    let Some(first) = new.first() else { return };
+    let classes = if new.len() == 1 { "one class is".into() } else { format!("{} classes are", new.len()) };
+    console.warn(&format!(
+        "{name}: {classes} not among the training rows, such as '{first}', and cannot be predicted"
+    ));
+}
