@@ -48,7 +48,8 @@ pub fn load_rows(
         leave_out(&mut loaded, console);
     }
     balance(&mut loaded, roles.weights)?;
-    Ok(Loaded { table: also.table.then_some(table), ..loaded })
+    loaded.table = also.table.then_some(table);
+    Ok(loaded)
 }
 
 /// Returns an error if two options name the same column.

@@ -105,7 +105,7 @@ fn invalid_weights_are_refused_before_any_work() {
         ("bad.csv --weights y --target y", "--weights and --target name the same column, 'y'"),
         ("bad.csv --weights zero --groups zero", "--groups and --weights name the same column, 'zero'"),
         ("w.csv --class-weight even", "invalid value 'even'"),
-        ("builtin:airfoil --class-weight balanced", "needs a classification target"),
+        ("builtin:boston --class-weight balanced", "needs a classification target"),
     ] {
         for command in ["select", "compare"] {
             let run = s.run(&format!("{command} {options} -m fisher -k 1"));
