@@ -307,7 +307,7 @@ fn predictions_are_those_of_the_records() {
             Compare { evaluator: evaluator.clone(), ..compare(&["fisher", "relief", "takes"], &[1, 3], 3) };
         let log = run(&compare, &wine);
         for label in &labels {
-            let summary = Summary::of(&log, &[label.clone()], &[3], Measure::Error);
+            let summary = Summary::of(&log, std::slice::from_ref(label), &[3], Measure::Error);
             let simplest = summary.simplest.unwrap();
             let found = compare.predictions(&wine, &log, (&simplest, None), &Context::default()).unwrap();
             let tested: usize = found.confusion.iter().flatten().sum();

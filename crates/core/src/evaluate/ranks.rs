@@ -24,7 +24,8 @@ use serde::{Deserialize, Serialize};
 /// Significance level of both tests.
 const LEVEL: f64 = 0.05;
 
-/// Mean ranks of methods over several tables; see the [module documentation](self).
+/// Mean ranks of methods over several tables, the test of Friedman, Iman and Davenport, and the critical difference of Nemenyi
+/// (Demšar, *Statistical comparisons of classifiers over multiple data sets*, 2006).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeanRanks {
     /// The score.

@@ -23,6 +23,7 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     let planned = Planned::new(args, args.table.clone(), args.record.clone(), ctx, console)?;
     let test: Vec<&Path> = args.test.as_deref().map(Path::new).into_iter().collect();
     planned.check_outputs(args.report.as_deref(), &test)?;
+    planned.check(args, ctx)?;
     let results = planned.run(args, ctx, console)?;
     // Before the report, so that the tables are not lost if it cannot be written.
     if args.json {

@@ -16,7 +16,7 @@ use kernsift::{Context, Error, Observer};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// A table, and the comparison of methods on it, checked.
+/// A table, and the comparison of methods on it.
 pub struct Planned {
     /// The table.
     pub loaded: Loaded,
@@ -30,7 +30,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// Reads a table and checks the arguments against it.
+    /// Reads a table and plans the comparison.
     pub fn new(
         args: &CompareArgs,
         table: TableArgs,
@@ -45,15 +45,21 @@ impl Planned {
         let data = stacked.as_ref().unwrap_or(&loaded.prepared.data);
         let compare = comparison(args, data, splits)?;
         let measure = args.metric.unwrap_or_else(|| Measure::for_target(data.target()));
-        compare.check(data, ctx).map_err(typed)?;
-        if let EvaluatorChoice::BuiltIn(evaluator) = &compare.evaluator {
-            measure.check(data.target(), evaluator).map_err(typed)?;
+        Ok(Self { loaded, stacked, compare, measure, record })
+    }
+
+    /// Checks the arguments against the table, before any work is done.
+    pub fn check(&self, args: &CompareArgs, ctx: &Context) -> Result<(), Failure> {
+        let data = self.data();
+        self.compare.check(data, ctx).map_err(typed)?;
+        if let EvaluatorChoice::BuiltIn(evaluator) = &self.compare.evaluator {
+            self.measure.check(data.target(), evaluator).map_err(typed)?;
         }
         if args.predictions && !matches!(data.target(), Target::Classes(_)) {
             let text = "--predictions needs classes, but the target is continuous; leave it out";
             return Err(Failure::Input(text.into()));
         }
-        Ok(Self { loaded, stacked, compare, measure, record })
+        Ok(())
     }
 
     fn data(&self) -> &Dataset {

@@ -28,6 +28,7 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         planned.push(Planned::new(args, table, record, ctx, console).map_err(|e| named(e, name))?);
     }
     check_tables(&planned, args)?;
+    planned.iter().try_for_each(|one| one.check(args, ctx).map_err(|e| named(e, &one.loaded.name)))?;
     keep_common(&mut planned, console)?;
     let mut done = vec![];
     for one in &planned {
