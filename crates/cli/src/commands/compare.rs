@@ -30,8 +30,7 @@ const LEVEL: f64 = 0.05;
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let also = Also { table: false, details: args.report.is_some() };
-    let roles = Roles { split_by: &args.split_by, weights: &args.weights };
-    let loaded = load_rows(&args.table, roles, also, ctx, console)?;
+    let loaded = load_rows(&args.table, Roles::of(&args.split_by, &args.weights), also, ctx, console)?;
     let (data, splits) = rows(args, &loaded, ctx, console)?;
     let data = data.as_ref();
     let compare = plan(args, data, splits)?;
