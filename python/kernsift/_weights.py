@@ -31,7 +31,8 @@ def read_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
         at = negative[0]
         raise ValueError(f"sample_weight must not be negative, got {weights[at]} for sample {at}.")
     if not weights.any():
-        raise ValueError("sample_weight is 0 for all samples; at least one weight must be positive.")
+        # In the words that scikit-learn's checks of estimators expect.
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
 
 

@@ -85,6 +85,17 @@ def test_no_estimator_is_forgotten():
     assert {type(estimator) for estimator in CHECKED} == set(ESTIMATORS.values())
 
 
-@parametrize_with_checks(CHECKED)
+def without_weights(estimator):
+    """The checks of weights that fail because these parameters do not support them."""
+    parameters = estimator.get_params(deep=False)
+    if parameters.get("estimator") != "unbiased" and parameters.get("block_size") is None:
+        return {}
+    names = ["pandas_series", "not_an_array", "list", "shape", "not_overwritten"]
+    checks = [f"check_sample_weights_{name}" for name in names]
+    checks += [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+    return dict.fromkeys(checks, "weights are refused with a block size and with the unbiased estimate")
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=without_weights)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

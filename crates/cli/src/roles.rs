@@ -17,6 +17,13 @@ pub struct Roles<'a> {
     pub weights: &'a WeightArgs,
 }
 
+impl<'a> Roles<'a> {
+    /// What the arguments of a command say.
+    pub fn of(split_by: &'a SplitByArgs, weights: &'a WeightArgs) -> Self {
+        Self { split_by, weights }
+    }
+}
+
 /// Reads and prepares a table, with the columns that have a role besides features and target. Rows of weight 0 are left out.
 pub fn load_rows(
     args: &TableArgs,

@@ -39,7 +39,7 @@ impl Planned {
         console: &Console,
     ) -> Result<Self, Failure> {
         let also = Also { table: false, details: args.report.is_some() };
-        let roles = Roles { split_by: &args.split_by, weights: &args.weights };
+        let roles = Roles::of(&args.split_by, &args.weights);
         let loaded = load_rows(&table, roles, also, ctx, console)?;
         let (stacked, splits) = rows(args, &loaded, ctx, console)?;
         let data = stacked.as_ref().unwrap_or(&loaded.prepared.data);

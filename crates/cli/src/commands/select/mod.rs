@@ -34,7 +34,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
-    let roles = Roles { split_by: &args.split_by, weights: &args.weights };
+    let roles = Roles::of(&args.split_by, &args.weights);
     let loaded = load_rows(&args.table, roles, also, ctx, console)?;
     if let Method::Columns(selector) = &method {
         selector.check_weights(&loaded.prepared.data)?;
