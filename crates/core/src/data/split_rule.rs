@@ -157,6 +157,15 @@ impl SplitRule {
         order
     }
 
+    /// The rows of each group; empty without groups.
+    pub(crate) fn members(&self) -> Vec<Vec<usize>> {
+        let Self::Groups(groups) = self else { return vec![] };
+        let (codes, n_groups) = numbered(groups);
+        let mut members = vec![vec![]; n_groups];
+        codes.iter().enumerate().for_each(|(row, &group)| members[group].push(row));
+        members
+    }
+
     /// The largest number of folds into which the rows can be split; at most the number of rows.
     pub(crate) fn max_folds(&self, n: usize) -> usize {
         match self {

@@ -302,7 +302,7 @@ impl Evaluator {
         let mut chosen = BTreeMap::new();
         let predicted = match self {
             Self::Ridge(ridge) => {
-                let model = ridge.fit(train.x(), y, train.weights(), ctx)?;
+                let model = ridge.fit(train, ctx)?;
                 chosen.insert("penalty".to_owned(), model.penalty);
                 model.predict(test, ctx)?
             }

@@ -1,13 +1,13 @@
 //! Kernel ridge regression, with the penalty chosen by leave-one-out cross-validation.
 
 use crate::context::Context;
-use crate::data::{Rows, Weights};
+use crate::data::{Dataset, Rows, Target, Weights};
 use crate::error::{Error, Result, need_columns};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram, gram_symmetric};
 use crate::linalg::{cholesky, invert_lower};
 use crate::method::{Info, Needs};
 use crate::parameters::Parameters;
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 
 const NAME: &str = "kernel ridge regression";
@@ -74,10 +74,13 @@ impl KernelRidge {
         self.kernel.validate()
     }
 
-    /// Fits on rows, their target values and weights.
-    pub fn fit(&self, x: &Rows, y: &[f64], weights: Weights, ctx: &Context) -> Result<RidgeModel> {
+    /// Fits on rows with a continuous target. The penalty is chosen by leaving out single rows, or groups of rows if there are
+    /// some.
+    pub fn fit(&self, data: &Dataset, ctx: &Context) -> Result<RidgeModel> {
         self.validate()?;
-        let n = x.n();
+        let (x, n, weights) = (data.x(), data.n(), data.weights());
+        let Target::Continuous(y) = data.target() else { return Err(Error::NeedsTarget { method: NAME }) };
+        let groups = data.split_rule().members();
         let at_once = rayon::current_num_threads().min(self.penalties.len());
         ctx.need_memory(
             format!("{NAME} of {n} rows"),
@@ -94,7 +97,7 @@ impl KernelRidge {
             .par_iter()
             .map(|&penalty| {
                 ctx.check()?;
-                Ok(solve(&k, centered.view(), weights, penalty))
+                Ok(solve(&k, centered.view(), (weights, &groups), penalty))
             })
             .collect::<Result<_>>()?;
         let best = fitted
@@ -114,20 +117,35 @@ impl KernelRidge {
     }
 }
 
-/// The leave-one-out squared error and the coefficients; `None` if the matrix is singular.
-fn solve(k: &Array2<f64>, y: ArrayView1<f64>, weights: Weights, penalty: f64) -> Option<(f64, Array1<f64>)> {
+/// The squared error of rows left out, and the coefficients; `None` if the matrix is singular. Without groups, each row is left out
+/// alone.
+fn solve(
+    k: &Array2<f64>,
+    y: ArrayView1<f64>,
+    (weights, groups): (Weights, &[Vec<usize>]),
+    penalty: f64,
+) -> Option<(f64, Array1<f64>)> {
     let mut shifted = k.clone();
     shifted.diag_mut().iter_mut().enumerate().for_each(|(i, v)| *v += penalty / weights.of(i));
     let inverse = invert_lower(cholesky(shifted.view())?.view());
     let alpha = inverse.t().dot(&inverse.dot(&y));
-    let loo_squares = alpha.iter().enumerate().map(|(i, a)| {
+    let of_row = |(i, a): (usize, &f64)| {
         let g_ii = inverse.column(i).iter().map(|v| v * v).sum::<f64>();
         let w = weights.of(i);
         let residual =
             if w >= 1.0 { (a / w) / ((1.0 - 1.0 / w) / penalty + g_ii / (w * w)) } else { a / g_ii };
         w * residual.powi(2)
-    });
-    let error: f64 = loo_squares.sum();
+    };
+    let of_group = |rows: &Vec<usize>| {
+        let columns = inverse.select(Axis(1), rows);
+        let factor = invert_lower(cholesky(columns.t().dot(&columns).view())?.view());
+        let residuals = factor.t().dot(&factor.dot(&alpha.select(Axis(0), rows)));
+        Some(rows.iter().zip(&residuals).map(|(&i, r)| weights.of(i) * r * r).sum::<f64>())
+    };
+    let error: f64 = match groups {
+        [] => alpha.iter().enumerate().map(of_row).sum(),
+        groups => groups.iter().map(of_group).sum::<Option<f64>>()?,
+    };
     error.is_finite().then_some((error, alpha))
 }
 
@@ -149,10 +167,15 @@ impl RidgeModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::SplitRule;
     use crate::random::Rng;
     use ndarray::array;
 
-    const ONE: Weights<'static> = Weights::ONE;
+    const ONE: (Weights<'static>, &[Vec<usize>]) = (Weights::ONE, &[]);
+
+    fn data(x: Rows, y: &[f64]) -> Dataset {
+        Dataset::with_target(x, Target::Continuous(y.to_vec())).unwrap()
+    }
 
     #[test]
     fn an_integer_weight_is_a_repeated_row() {
@@ -164,15 +187,16 @@ mod tests {
         let of_repeated: Vec<f64> = repeated.iter().map(|&i| y[i]).collect();
         let ctx = Context::default();
         let ridge = KernelRidge::default();
-        let a = ridge.fit(&x, &y, Weights::new(Some(&weights)), &ctx).unwrap();
-        let b = ridge.fit(&x.take_rows(&repeated), &of_repeated, ONE, &ctx).unwrap();
+        let weighted = data(x.clone(), &y).with_weights(weights.clone(), "weights").unwrap();
+        let a = ridge.fit(&weighted, &ctx).unwrap();
+        let b = ridge.fit(&data(x.take_rows(&repeated), &of_repeated), &ctx).unwrap();
         assert_eq!(a.penalty, b.penalty);
         let predicted = a.predict(&x, &ctx).unwrap().into_iter().zip(b.predict(&x, &ctx).unwrap());
         // Rounding in matrices whose condition number is below 1e5.
         assert!(predicted.into_iter().all(|(a, b)| (a - b).abs() < 1e-10));
         let k = gram_symmetric(&Kernel::Rbf { gamma: 0.5 }, &x).unwrap();
         let twice = k.select(ndarray::Axis(0), &repeated).select(ndarray::Axis(1), &repeated);
-        let (error, _) = solve(&k, Array1::from(y).view(), Weights::new(Some(&weights)), 0.1).unwrap();
+        let (error, _) = solve(&k, Array1::from(y).view(), (Weights::new(Some(&weights)), &[]), 0.1).unwrap();
         let (expected, _) = solve(&twice, Array1::from(of_repeated).view(), ONE, 0.1).unwrap();
         assert!((error / expected - 1.0).abs() < 1e-10, "{error} {expected}");
     }
@@ -185,30 +209,48 @@ mod tests {
     fn two_points_match_closed_form() {
         // Rows -1 and 1 with target values 1 and 3: the mean is 2, and (K + I) = [[2, -1], [-1, 2]] has the inverse
         // [[2, 1], [1, 2]] / 3, so alpha = (-1, 1) / 3 and f(x) = 2 + 2 x / 3.
-        let model = linear(vec![1.0])
-            .fit(&array![[-1.0], [1.0]].into(), &[1.0, 3.0], ONE, &Context::default())
-            .unwrap();
+        let data = data(array![[-1.0], [1.0]].into(), &[1.0, 3.0]);
+        let model = linear(vec![1.0]).fit(&data, &Context::default()).unwrap();
         let predicted = model.predict(&array![[0.0], [3.0]].into(), &Context::default()).unwrap();
         assert!((predicted[0] - 2.0).abs() < 1e-14 && (predicted[1] - 4.0).abs() < 1e-14, "{predicted:?}");
     }
 
     #[test]
-    fn closed_form_equals_leave_one_out() {
+    fn closed_form_equals_leaving_out_rows_and_groups() {
         let mut rng = Rng::new(4);
         let x = Array2::from_shape_simple_fn((12, 2), || rng.normal());
         let y: Array1<f64> = x.column(0).mapv(f64::sin);
-        let k = gram_symmetric(&Kernel::Rbf { gamma: 0.5 }, &x.clone().into()).unwrap();
-        let (error, _) = solve(&k, y.view(), ONE, 0.1).unwrap();
-        let mut expected = 0.0;
-        for out in 0..12 {
-            let rest: Vec<usize> = (0..12).filter(|&i| i != out).collect();
-            let part = k.select(ndarray::Axis(0), &rest).select(ndarray::Axis(1), &rest);
-            let (_, alpha) = solve(&part, y.select(ndarray::Axis(0), &rest).view(), ONE, 0.1).unwrap();
-            let predicted: f64 = rest.iter().zip(&alpha).map(|(&i, a)| a * k[[out, i]]).sum();
-            expected += (y[out] - predicted).powi(2);
+        let k = gram_symmetric(&Kernel::Rbf { gamma: 0.5 }, &x.into()).unwrap();
+        let single: Vec<Vec<usize>> = (0..12).map(|i| vec![i]).collect();
+        let groups = vec![vec![0, 5, 7], vec![1, 2], vec![3, 4, 6, 8], vec![9, 10, 11]];
+        for (given, parts) in [(&[][..], &single), (&single, &single), (&groups, &groups)] {
+            let (error, _) = solve(&k, y.view(), (Weights::ONE, given), 0.1).unwrap();
+            let mut expected = 0.0;
+            for out in parts {
+                let rest: Vec<usize> = (0..12).filter(|i| !out.contains(i)).collect();
+                let part = k.select(Axis(0), &rest).select(Axis(1), &rest);
+                let (_, alpha) = solve(&part, y.select(Axis(0), &rest).view(), ONE, 0.1).unwrap();
+                let predicted =
+                    |row: usize| rest.iter().zip(&alpha).map(|(&i, a)| a * k[[row, i]]).sum::<f64>();
+                expected += out.iter().map(|&row| (y[row] - predicted(row)).powi(2)).sum::<f64>();
+            }
+            // Rounding in matrices of condition number about 100.
+            assert!((error - expected).abs() < 1e-12, "{error} {expected}");
         }
-        // Rounding in matrices of condition number about 100.
-        assert!((error - expected).abs() < 1e-12, "{error} {expected}");
+    }
+
+    #[test]
+    fn a_larger_penalty_is_chosen_if_rows_of_a_group_repeat() {
+        // Copies of a row predict it whatever the penalty, so that single rows would choose the smallest.
+        let mut rng = Rng::new(2);
+        let of_group: Vec<[f64; 2]> = (0..20).map(|_| [rng.normal(), rng.normal()]).collect();
+        let rows = Array2::from_shape_fn((80, 1), |(i, _)| of_group[i / 4][0] + 0.01 * rng.normal());
+        let y: Vec<f64> = (0..80).map(|i| of_group[i / 4][1]).collect();
+        let data = data(rows.into(), &y);
+        let grouped =
+            data.clone().with_split_rule(SplitRule::Groups((0..80).map(|i| i / 4).collect())).unwrap();
+        let penalty = |data| KernelRidge::default().fit(data, &Context::default()).unwrap().penalty;
+        assert!(penalty(&grouped) > penalty(&data), "{} {}", penalty(&grouped), penalty(&data));
     }
 
     #[test]
@@ -219,18 +261,18 @@ mod tests {
         let noisy: Vec<f64> = clean.iter().map(|v| v + rng.normal()).collect();
         let ctx = Context::default();
         let rows: Rows = x.clone().into();
-        let model = KernelRidge::default().fit(&rows, &clean, ONE, &ctx).unwrap();
+        let model = KernelRidge::default().fit(&data(rows.clone(), &clean), &ctx).unwrap();
         let predicted = model.predict(&rows, &ctx).unwrap();
         assert!(clean.iter().zip(&predicted).all(|(a, b)| (a - b).abs() < 0.1));
-        let rough = KernelRidge::default().fit(&rows, &noisy, ONE, &ctx).unwrap();
+        let rough = KernelRidge::default().fit(&data(rows, &noisy), &ctx).unwrap();
         assert!(rough.penalty > model.penalty, "{} {}", rough.penalty, model.penalty);
     }
 
     #[test]
     fn penalties_are_checked() {
         let fit = |penalties: Vec<f64>| {
-            let x: Rows = array![[0.0], [1.0]].into();
-            linear(penalties).fit(&x, &[0.0, 1.0], ONE, &Context::default()).unwrap_err().to_string()
+            let data = data(array![[0.0], [1.0]].into(), &[0.0, 1.0]);
+            linear(penalties).fit(&data, &Context::default()).unwrap_err().to_string()
         };
         assert!(fit(vec![]).contains("'penalties' must be at least one"));
         assert!(fit(vec![1.0, -1.0]).contains("'penalties' must be a list of numbers, above 0, got -1"));
