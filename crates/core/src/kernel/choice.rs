@@ -15,9 +15,9 @@ use std::fmt::Formatter;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gamma {
-    /// The median heuristic, see [`median_gamma`].
+    /// The median heuristic, see [`median_gamma`](super::median_gamma).
     Median,
-    /// scikit-learn's "scale", see [`scale_gamma`].
+    /// scikit-learn's "scale", see [`scale_gamma`](super::scale_gamma).
     Scale,
     /// A number.
     #[serde(untagged)]

@@ -164,7 +164,7 @@ fn least_reconstructable(
     // The variance of each feature given all others, times a bound on the least eigenvalue of the covariance in these units.
     let variances = precision.diag().mapv(f64::recip);
     let scaled = precision * &variances.mapv(f64::sqrt);
-    let norm = (&scaled * &scaled * &variances.view().insert_axis(Axis(1))).sum().sqrt();
+    let norm = (&scaled * &scaled * variances.view().insert_axis(Axis(1))).sum().sqrt();
     let mut s = variances.mapv(|v| (v / norm).min(1.0));
     let Some((mut trace, mut m)) = at(&s) else { return Ok(s) };
     let mut power = 1.0;
