@@ -333,10 +333,11 @@ mod tests {
         let model = CopyModel::fit(&data, false, "m", &Context::default()).unwrap();
         let copies = model.sample(&mut Rng::new(1));
         let cross = covariance(&model.x, &copies);
-        // The variance of a near copy given the other is 0.02, and s_j at most twice that; 1 - s_j is the correlation. Independent
-        // features are not limited by it: s_j = 1. The rest is five standard errors of 2000 samples.
+        // The variance of a near copy given the other is 0.02, and s_j at most twice that; 1 - s_j is the correlation. With the true
+        // correlations s_j = 1 for independent features; sampling errors count 50 times in the direction of the difference of the
+        // copies, which lowers it to about 0.85. The rest is five standard errors of 2000 samples.
         assert!((0..2).all(|j| (cross[[j, j]] - 1.0).abs() < 0.12), "{cross}");
-        assert!((2..5).all(|j| cross[[j, j]].abs() < 0.12), "{cross}");
+        assert!((2..5).all(|j| cross[[j, j]].abs() < 0.27), "{cross}");
         assert!(copies.iter().all(|v| v.is_finite()) && copies.column(5).iter().all(|v| *v == 0.0));
     }
 
