@@ -176,10 +176,12 @@ class ReportParts:
             cv = estimator.cv
             estimator.set_params(cv=CV)
         x, y, groups = self.x, self.y, getattr(self.estimator, "_groups", None)
+        weights = getattr(self.estimator, "_sample_weight", None)
         if x.shape[0] > MAX_SAMPLES:
             chosen = np.sort(np.random.RandomState(self.seed % 2**32).permutation(x.shape[0])[:MAX_SAMPLES])
             x, y = x[chosen], y[chosen]
             groups = None if groups is None else groups[chosen]
+            weights = None if weights is None else weights[chosen]
         counts = _native.counts_around(kept, most)
         try:
             found = compare(
@@ -189,6 +191,7 @@ class ReportParts:
                 counts,
                 cv,
                 groups=groups,
+                sample_weight=weights,
                 target_type=getattr(estimator, "target_type", "auto"),
                 standardize=bool(estimator.standardize),
                 missing=self.estimator._column_options.get("missing", "auto"),

@@ -100,7 +100,8 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     def _fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
         X, target = self._checked(X, y)
         rule = self._split_rule(X, y, groups)
-        weights = read_weights(sample_weight, X.shape[0]), False
+        self._sample_weight = read_weights(sample_weight, X.shape[0])
+        weights = self._sample_weight, False
         with report_progress(self, X):
             answer = _native.select(
                 method_json(self._method, self._own_parameters()),

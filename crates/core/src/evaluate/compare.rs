@@ -304,7 +304,10 @@ impl Compare {
         counts.sort_unstable();
         counts.dedup();
         let mut tasks = vec![];
-        for split in 0..work.folds.len() {
+        // The largest training sets come first: the first task of a method tells how long others take.
+        let n_splits = work.n_splits();
+        let blocks = (0..work.folds.len() / n_splits.max(1)).rev();
+        for split in blocks.flat_map(|block| block * n_splits..(block + 1) * n_splits) {
             for (index, candidate) in work.candidates.iter().enumerate() {
                 let counts: Vec<usize> = match candidate.method {
                     Method::AllFeatures => vec![d],

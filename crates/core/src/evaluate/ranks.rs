@@ -103,9 +103,9 @@ impl MeanRanks {
         }
         let mut labels = vec![];
         let mut scores = vec![];
-        for MethodSummary { label, .. } in &first.methods {
+        for label in all_labels(&kept) {
             let of_tables = kept.iter().map(|(table, summary)| {
-                let method = summary.methods.iter().find(|method| method.label == *label);
+                let method = summary.methods.iter().find(|method| method.label == label);
                 let reason = || method.and_then(failure).unwrap_or_else(|| "it was not compared".into());
                 method.and_then(score).ok_or_else(|| Unranked {
                     method: Some(label.clone()),
@@ -163,7 +163,10 @@ impl MeanRanks {
         let chi_squared = if within > 0.0 { (k - 1.0) * between / within } else { 0.0 };
         let rest = n * (k - 1.0) - chi_squared;
         let f = (rest > 1e-12 * n * k).then(|| (n - 1.0) * chi_squared / rest);
-        let p_value = f.map_or(0.0, |f| f_upper_tail(f, k - 1.0, (k - 1.0) * (n - 1.0)));
+        let p_value = match f {
+            Some(f) => f_upper_tail(f, k - 1.0, (k - 1.0) * (n - 1.0)),
+            None => same_order(&by_table[0]).powi(tables.len() as i32 - 1),
+        };
         let quantile = studentized_range_upper_quantile(LEVEL, methods.len()) / std::f64::consts::SQRT_2;
         let critical_difference = quantile * (k * (k + 1.0) / (6.0 * n)).sqrt();
         let limit = if p_value < LEVEL { critical_difference } else { f64::INFINITY };
@@ -187,6 +190,17 @@ impl MeanRanks {
     }
 }
 
+/// The labels of the methods of all tables, in order of appearance.
+fn all_labels(tables: &[&(String, &Summary)]) -> Vec<String> {
+    let mut labels: Vec<String> = vec![];
+    for method in tables.iter().flat_map(|(_, summary)| &summary.methods) {
+        if !labels.contains(&method.label) {
+            labels.push(method.label.clone());
+        }
+    }
+    labels
+}
+
 /// The mean score of a method over all numbers of features; `None` if it lacks one in some split.
 fn score(method: &MethodSummary) -> Option<f64> {
     let means = method.cells.iter().map(|cell| cell.filter(|cell| cell.is_complete()).map(|cell| cell.mean));
@@ -200,6 +214,15 @@ fn failure(method: &MethodSummary) -> Option<String> {
         let lacks = method.cells.iter().any(|cell| cell.is_none_or(|cell| !cell.is_complete()));
         lacks.then(|| "the score is undefined in some splits, or was not computed".into())
     })
+}
+
+/// The probability that a random order of methods is that of these ranks.
+fn same_order(ranks: &[f64]) -> f64 {
+    let place = |&at: &usize| {
+        let tied = ranks[..=at].iter().filter(|rank| **rank == ranks[at]).count();
+        tied as f64 / (at + 1) as f64
+    };
+    (0..ranks.len()).collect::<Vec<_>>().iter().map(place).product()
 }
 
 /// Ranks from 1 for the smallest value; values that are equal up to rounding share their mean rank.
@@ -269,9 +292,15 @@ mod tests {
     fn equal_orders_and_no_differences() {
         let all: Vec<Vec<f64>> = (0..4).map(|method| vec![f64::from(method); 12]).collect();
         let found = tested(&all.iter().map(Vec::as_slice).collect::<Vec<_>>());
-        assert_eq!((found.f, found.p_value), (None, 0.0));
+        // The 11 other tables have one of 4! orders each.
+        assert!(found.f.is_none() && (found.p_value * 24_f64.powi(11) - 1.0).abs() < 1e-12);
         // The critical difference is 2.569 sqrt(20 / 72) = 1.354: neighbors do not differ.
         assert_eq!(found.groups, [["m0", "m1"], ["m1", "m2"], ["m2", "m3"]]);
+        // The same winner of two methods in two tables is chance in half of the cases.
+        let found = tested(&[&[0.1; 2], &[0.2; 2]]);
+        assert_eq!((found.p_value, found.groups.len()), (0.5, 1));
+        // One of three orders of three methods, of which two are tied.
+        assert!((same_order(&[1.5, 3.0, 1.5]) - 1.0 / 3.0).abs() < 1e-15);
         let found = tested(&[&[0.5; 3], &[0.5; 3]]);
         assert_eq!((found.chi_squared, found.f, found.p_value), (0.0, Some(0.0), 1.0));
     }

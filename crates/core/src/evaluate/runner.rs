@@ -65,7 +65,7 @@ impl Work {
     }
 
     /// The number of splits of the rows.
-    fn n_splits(&self) -> usize {
+    pub fn n_splits(&self) -> usize {
         self.folds.len() / self.sizes.len().max(1)
     }
 

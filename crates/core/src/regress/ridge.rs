@@ -36,7 +36,7 @@ crate::parameters! {
         /// The kernel.
         pub kernel: KernelChoice =
             KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 1.0 };
-        /// Penalties to choose from by leave-one-out cross-validation on the training samples.
+        /// Penalties to choose from by leaving out each training sample, or each group of samples.
         pub penalties: Vec<f64> = vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0], above(0);
     }
 }
@@ -80,11 +80,12 @@ impl KernelRidge {
         self.validate()?;
         let (x, n, weights) = (data.x(), data.n(), data.weights());
         let Target::Continuous(y) = data.target() else { return Err(Error::NeedsTarget { method: NAME }) };
-        let groups = data.split_rule().members();
+        // Without a single group, nothing would be left to learn from.
+        let groups = Some(data.split_rule().members()).filter(|groups| groups.len() > 1).unwrap_or_default();
         let at_once = rayon::current_num_threads().min(self.penalties.len());
         ctx.need_memory(
             format!("{NAME} of {n} rows"),
-            8.0 * (n as f64).powi(2) * (1 + 3 * at_once) as f64,
+            8.0 * (n as f64).powi(2) * (1 + if groups.is_empty() { 3 } else { 6 } * at_once) as f64,
             "use fewer rows, or the evaluator knn",
         )?;
         let kernel = self.kernel.resolve_weighted(x, weights, ctx)?;

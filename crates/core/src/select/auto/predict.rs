@@ -118,20 +118,20 @@ impl Predictor {
         })
     }
 
-    /// The error of each row by number of features.
+    /// The error of each row by number of features. `folds` are the folds of the rows, which are ranked among those of their fold.
     pub fn errors(
         &self,
         scoring: Scoring,
         test: &Rows,
         predictions: &[Vec<f64>],
-        truth: &Target,
+        (truth, folds): (&Target, &[usize]),
         ctx: &Context,
     ) -> Result<Vec<Vec<f64>>> {
         match (scoring, truth) {
             (Scoring::Auc | Scoring::LogLoss, Target::Classes(truth)) => {
                 let probabilities = self.probabilities(test, ctx)?;
                 Ok(match scoring {
-                    Scoring::Auc => rank_errors(&probabilities, truth, self.n_points),
+                    Scoring::Auc => rank_errors(&probabilities, (truth, folds), self.n_points),
                     _ => {
                         let loss = |row: usize, p: &Vec<f64>| {
                             -p[truth.codes[row]].clamp(f64::EPSILON, 1.0 - f64::EPSILON).ln()
@@ -272,15 +272,22 @@ impl Predictor {
     }
 }
 
-/// For each row and number of features the fraction of rows of other classes with a larger probability of its class, where
-/// equal ones count one half. Their mean over the rows of a class is one minus its AUC.
-fn rank_errors(probabilities: &[Vec<Vec<f64>>], truth: &Classes, n_points: usize) -> Vec<Vec<f64>> {
-    let n_classes = truth.names.len();
+/// For each row and number of features the fraction of rows of other classes in its fold with a larger probability of its class,
+/// where equal ones count one half. Their mean over the rows of a class is one minus its AUC.
+fn rank_errors(
+    probabilities: &[Vec<Vec<f64>>],
+    (truth, folds): (&Classes, &[usize]),
+    n_points: usize,
+) -> Vec<Vec<f64>> {
     let mut out = vec![vec![0.5; n_points]; probabilities.len()];
-    for (class, point) in (0..n_classes).flat_map(|class| (0..n_points).map(move |point| (class, point))) {
+    let n_folds = folds.iter().max().map_or(0, |last| last + 1);
+    let of_fold = |fold| (0..truth.names.len()).map(move |class| (fold, class));
+    let all = (0..n_folds).flat_map(of_fold);
+    for ((fold, class), point) in all.flat_map(|at| (0..n_points).map(move |point| (at, point))) {
         let value = |row: usize| probabilities[row][point][class];
-        let (of_class, others): (Vec<usize>, Vec<usize>) =
-            (0..probabilities.len()).partition(|&row| truth.codes[row] == class);
+        let (of_class, others): (Vec<usize>, Vec<usize>) = (0..probabilities.len())
+            .filter(|&row| folds[row] == fold)
+            .partition(|&row| truth.codes[row] == class);
         let mut sorted: Vec<f64> = others.into_iter().map(value).collect();
         sorted.sort_by(f64::total_cmp);
         for row in of_class.into_iter().filter(|_| !sorted.is_empty()) {
@@ -324,9 +331,13 @@ mod tests {
         // Probabilities of the second class 0.1 and 0.6 of the first class, 0.6 and 0.9 of the second: pairs 1, 1/2, 1, 1.
         let p = |second: f64| vec![vec![1.0 - second, second]];
         let truth = Classes::from_codes(vec![0, 1, 0, 1]);
-        let found = rank_errors(&[p(0.1), p(0.6), p(0.6), p(0.9)], &truth, 1);
+        let found = rank_errors(&[p(0.1), p(0.6), p(0.6), p(0.9)], (&truth, &[0; 4]), 1);
         assert_eq!(found, [[0.0], [0.25], [0.25], [0.0]]);
         // The mean over the rows of either class is one minus 3.5 / 4. Without another class nothing is known.
-        assert_eq!(rank_errors(&[p(0.3)], &Classes::from_codes(vec![0]), 1), [[0.5]]);
+        assert_eq!(rank_errors(&[p(0.3)], (&Classes::from_codes(vec![0]), &[0]), 1), [[0.5]]);
+        // Rows are ranked in their fold only: the labels of one do not matter for another.
+        let rows = [p(0.1), p(0.6), p(0.6), p(0.9)];
+        let of = |codes: Vec<usize>| rank_errors(&rows, (&Classes::from_codes(codes), &[0, 0, 1, 1]), 1);
+        assert_eq!(of(vec![0, 1, 0, 1])[..2], of(vec![0, 1, 1, 0])[..2]);
     }
 }

@@ -194,6 +194,9 @@ impl Trials<'_> {
         let train = robust.apply_to(train)?;
         let test = robust.apply(encoder.apply(&self.data.x().take_rows(&rows))?);
         let truth = self.data.target_of(&rows);
+        let is_in = |row: &usize, fold: &usize| self.folds[*fold].test.binary_search(row).is_ok();
+        let place = |row| of.folds.iter().position(|fold| is_in(row, fold)).expect("rows are of these folds");
+        let fold_of: Vec<usize> = rows.iter().map(place).collect();
         let sets = match self.has_sets {
             true => JointSets::find(&independent(&typed, ctx.seed), quiet)?.sets(),
             false => vec![],
@@ -207,7 +210,7 @@ impl Trials<'_> {
         for order in &orders {
             let predictor = Predictor::fit(&train, order, &self.plan.counts, ctx)?;
             let predicted = predictor.predictions(&test, ctx)?;
-            errors.push(predictor.errors(self.scoring, &test, &predicted, &truth, ctx)?);
+            errors.push(predictor.errors(self.scoring, &test, &predicted, (&truth, &fold_of), ctx)?);
             predictions.push(predicted);
             baseline = predictor.baseline(self.scoring, &truth);
         }

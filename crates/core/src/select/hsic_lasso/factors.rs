@@ -261,7 +261,9 @@ impl Blocks {
     }
 
     fn are_small(&self) -> bool {
-        self.0.iter().all(|rows| self.weights().total(rows.len()) <= MAX_ROWS as f64)
+        let is_small =
+            |rows: &Vec<usize>| rows.len().max(self.weights().total(rows.len()).ceil() as usize) <= MAX_ROWS;
+        self.0.iter().all(is_small)
     }
 
     /// Makes a factor for each block, given the values of a feature in the block and the number of its samples.
