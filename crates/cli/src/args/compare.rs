@@ -20,7 +20,7 @@ pub enum Switch {
 /// `compare`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief:n_neighbors=3 -k 2 --evaluator knn\n  kernsift compare builtin:wine builtin:iris builtin:sonar -m fisher,relief,random -k 1..4 --evaluator knn"
+    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief:n_neighbors=3 -k 2 --evaluator knn\n  kernsift compare builtin:wine builtin:iris -m fisher,relief,random -k 1..4"
 )]
 pub struct CompareArgs {
     /// The table.
