@@ -42,6 +42,13 @@ pub struct Settings {
     verbose: i64,
 }
 
+impl Settings {
+    /// Whether notes are shown.
+    pub fn is_verbose(self) -> bool {
+        self.verbose > 0
+    }
+}
+
 /// Runs `work` and returns its result or raises its exception; issues its warnings.
 ///
 /// The work owns its data, so that Ctrl-C returns control at once: work that checks for it stops; work that cannot (an
@@ -128,7 +135,7 @@ fn wait_for<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let is_due = settings.verbose > 0 && last_report.elapsed() >= PROGRESS_INTERVAL;
+        let is_due = settings.is_verbose() && last_report.elapsed() >= PROGRESS_INTERVAL;
         if is_due {
             last_report = Instant::now();
         }
@@ -186,7 +193,7 @@ fn write_progress(py: Python<'_>, messages: &Messages) -> PyResult<()> {
 }
 
 fn write_notes(py: Python<'_>, messages: &Messages, settings: Settings) -> PyResult<()> {
-    if settings.verbose <= 0 {
+    if !settings.is_verbose() {
         return Ok(());
     }
     let notes: Vec<String> = lock(&messages.notes).drain(..).collect();

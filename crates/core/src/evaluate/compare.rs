@@ -67,14 +67,17 @@ pub enum SplitChoice {
 }
 
 impl Compare {
-    /// Computes the results that the log lacks. `name` is the user's name for the data. Before a run that is not short a pilot
-    /// estimates its time, of which the observer gets a note.
+    /// Computes the results that the log lacks. `name` is the user's name for the data.
     pub fn run(&self, data: &Dataset, name: &str, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
-        self.run_within(None, data, name, log, ctx).map(|_| ())
+        let evaluator = self.built_in()?;
+        let Begun { work, tasks } = self.begin(data, name, log, ctx)?;
+        Runner { data, work: &work, evaluator }.run(tasks, None, log, ctx)?;
+        log.finish()
     }
 
-    /// As [`Compare::run`], but leaves out methods that would take longer than a time budget, see [`LeftOut`]. The choice
-    /// depends on the speed of the computer.
+    /// As [`Compare::run`], but leaves out methods that would take longer than a time budget, see [`LeftOut`]; the choice depends
+    /// on the speed of the computer. Without a budget, a pilot first estimates the time of a run that is not short, and the
+    /// observer gets a note of it.
     pub fn run_within(
         &self,
         budget: Option<Duration>,
@@ -83,10 +86,7 @@ impl Compare {
         log: &mut ResultsLog,
         ctx: &Context,
     ) -> Result<Vec<LeftOut>> {
-        let EvaluatorChoice::BuiltIn(evaluator) = &self.evaluator else {
-            let name = self.evaluator.name();
-            return Err(Error::param(NAME, "evaluator", "one of the library", name));
-        };
+        let evaluator = self.built_in()?;
         let Begun { work, tasks } = self.begin(data, name, log, ctx)?;
         if budget.is_none() {
             estimate(data, &work, &tasks, evaluator, ctx)?.into_iter().for_each(|plan| ctx.note(plan));
@@ -94,6 +94,16 @@ impl Compare {
         let left_out = Runner { data, work: &work, evaluator }.run(tasks, budget, log, ctx)?;
         log.finish()?;
         Ok(left_out)
+    }
+
+    /// The evaluator; an error for one of another library.
+    pub(super) fn built_in(&self) -> Result<&Evaluator> {
+        match &self.evaluator {
+            EvaluatorChoice::BuiltIn(evaluator) => Ok(evaluator),
+            EvaluatorChoice::External(_) => {
+                Err(Error::param(NAME, "evaluator", "one of the library", self.evaluator.name()))
+            }
+        }
     }
 
     /// Checks everything, makes the splits, and adds the description of the run to the log.

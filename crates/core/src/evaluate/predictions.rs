@@ -7,7 +7,6 @@
 use super::candidate::{Candidate, Method, Ranked, Ranking};
 use super::compare::Compare;
 use super::evaluator::{Evaluator, Predicted};
-use super::external::EvaluatorChoice;
 use super::fold::FoldRows;
 use super::queue::Task;
 use super::record::Record;
@@ -136,9 +135,7 @@ impl Compare {
         (chosen, train_rows): (&Simplest, Option<usize>),
         ctx: &Context,
     ) -> Result<Predictions> {
-        let EvaluatorChoice::BuiltIn(evaluator) = &self.evaluator else {
-            return Err(Error::param(NAME, "evaluator", "one of the library", self.evaluator.name()));
-        };
+        let evaluator = self.built_in()?;
         let classes = data.classes(NAME)?;
         let work = self.work(data, ctx)?;
         let (mut truth, mut predicted, mut probabilities) = (vec![], vec![], vec![]);
