@@ -11,7 +11,7 @@ import numpy as np
 
 from kernsift import _native
 from kernsift._axes import COLORS, MARKERS, axes, finished, legend_label, line_style
-from kernsift._html import escaped, table
+from kernsift._html import escaped, saved, table
 from kernsift._native_data import FloatArray
 from kernsift._parameters import Docs, documented
 from kernsift._selected import MAX_NAME_LENGTH
@@ -233,7 +233,7 @@ class CompareResult:
             label = f"all {self.run['fingerprint']['columns']} features"
             ax.axhline(unit * summary["all_features"]["mean"], color="0.5", linestyle="--", label=label)
         ax.set_xlabel("number of features")
-        ax.set_ylabel(score_of(summary["measure"]).label + (", %" if unit == PERCENT else ""))
+        ax.set_ylabel(_score_label(summary))
         if len(self.n_features) <= 15:
             ax.set_xticks(self.n_features)
         return finished(ax)
@@ -279,7 +279,7 @@ class CompareResult:
             cells = [summary["methods"][place]["cells"][at] for summary in summaries]
             _draw(ax, place, {"label": label, "cells": cells}, self.train_sizes, (show_std, unit))
         ax.set_xlabel("number of training samples")
-        ax.set_ylabel(score_of(summaries[0]["measure"]).label + (", %" if unit == PERCENT else ""))
+        ax.set_ylabel(_score_label(summaries[0]))
         ax.set_title(f"{n_features} feature{'s' if n_features > 1 else ''}")
         return finished(ax)
 
@@ -387,10 +387,7 @@ class CompareResult:
         if title is None:
             title = f"Features of {self.run['data']}"
         page = _native.compare_page(self._shown(self.scoring), self._predictions, title, self._code)
-        if path is None:
-            return page
-        _native.write_text(os.fspath(path), page)
-        return None
+        return saved(page, path)
 
     def _shown(self, scoring: str) -> Any:
         return self._text, self._costs, self.methods, self.n_features, scoring, self.train_sizes
@@ -469,6 +466,11 @@ def _chosen(found: Mapping[str, Any]) -> str:
 def _unit(summary: Mapping[str, Any]) -> int:
     """The factor of shown scores: fractions are in percent."""
     return PERCENT if score_of(summary["measure"]).is_fraction else 1
+
+
+def _score_label(summary: Mapping[str, Any]) -> str:
+    """The label of an axis of scores."""
+    return score_of(summary["measure"]).label + (", %" if _unit(summary) == PERCENT else "")
 
 
 def _plain(cell: Mapping[str, Any], unit: int) -> str:

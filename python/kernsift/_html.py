@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from kernsift import _native
 from kernsift._native_data import FloatArray
 from kernsift._selected import MAX_NAME_LENGTH, counted, selected_scores, selects_directions, shortened
 
 #: Maximum number of bars in a summary.
 MAX_BARS = 10
 BAR = "display:inline-block;height:0.8em;background:#0072b2;width:{width:.3f}em"
+
+
+def saved(page: str, path: str | os.PathLike[str] | None) -> str | None:
+    """Writes a page to a file; without a path, returns it."""
+    if path is None:
+        return page
+    _native.write_text(os.fspath(path), page)
+    return None
 
 
 class Bars(NamedTuple):

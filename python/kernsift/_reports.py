@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsift import _native
 from kernsift._frames import PreparedRows, as_frame, frame_names, prepare
+from kernsift._html import saved
 from kernsift._native_data import (
     Check,
     NamedRows,
@@ -82,10 +83,7 @@ class ReportMixin:
         if cv is not None and not (isinstance(cv, Integral) and 2 <= cv <= x.shape[0]):
             raise ValueError(f"cv must be a number of folds from 2 to {x.shape[0]}, or None, got {cv!r}.")
         page = self._page(ReportParts(self, X, x, y, cv, name))
-        if path is None:
-            return page
-        _native.write_text(os.fspath(path), page)
-        return None
+        return saved(page, path)
 
     @abstractmethod
     def _page(self, parts: ReportParts) -> str:

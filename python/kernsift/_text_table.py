@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from kernsift._html import escaped, table
@@ -12,14 +12,17 @@ from kernsift._selected import shortened
 SHOWN = 20
 
 
-def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a table: the first column to the left, numbers to the right."""
-    widths = [max(len(row[j]) for row in [heads, *rows]) for j in range(len(heads))]
+def aligned(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, align: Callable[[str, int], str] = str.rjust
+) -> list[str]:
+    """The lines of a table: the first column to the left, others as `align` says."""
+    lines = [heads, *rows]
+    widths = [max(len(row[j]) for row in lines) for j in range(len(heads))]
     return [
         "  ".join(
-            [row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]
+            [row[0].ljust(widths[0]), *(align(c, w) for c, w in zip(row[1:], widths[1:], strict=True))]
         ).rstrip()
-        for row in [heads, *rows]
+        for row in lines
     ]
 
 
@@ -46,12 +49,8 @@ class TextTableMixin:
         return [self._header, *rows]
 
     def __repr__(self) -> str:
-        rows = self.table()
-        widths = [max(len(row[k]) for row in rows) for k in range(len(self._header))]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
+        header, *rows = self.table()
+        lines = aligned(header, rows, align=str.ljust)
         more = len(self) - SHOWN
         return "\n".join([self._headline(), *lines, *([f"and {more} more"] if more > 0 else [])])
 

@@ -10,6 +10,7 @@ from typing import Any
 from kernsift import _native
 from kernsift._axes import COLORS, axes, legend_label
 from kernsift._compare_result import PERCENT, SCORING_DOCS, CompareResult, score_of
+from kernsift._html import saved
 from kernsift._parameters import documented
 from kernsift._selected import MAX_NAME_LENGTH
 from kernsift._sklearn import validate_params
@@ -201,10 +202,7 @@ class MethodRanks:
         {page}
         """
         page = _native.ranks_page(self._text, title or f"Methods on {len(self.tables)} tables")
-        if path is None:
-            return page
-        _native.write_text(os.fspath(path), page)
-        return None
+        return saved(page, path)
 
     def __repr__(self) -> str:
         score = score_of(self._found["measure"])
