@@ -359,25 +359,6 @@ fn completions_for_every_shell() {
 }
 
 #[test]
-fn examples_in_help_texts_run() {
-    let s = Scratch::new();
-    let mut n_examples = 0;
-    for command in
-        ["", "select", "basis", "apply", "data", "data export", "data make", "methods", "completions"]
-    {
-        let help = s.ok(&format!("{command} --help")).out;
-        let (_, examples) =
-            help.rsplit_once("Example").unwrap_or_else(|| panic!("no example in: {command} --help"));
-        for line in examples.lines().skip(1).filter(|l| l.trim().starts_with("kernsift")) {
-            let line = line.trim().split(" > ").next().unwrap();
-            s.ok(line.strip_prefix("kernsift ").unwrap());
-            n_examples += 1;
-        }
-    }
-    assert!(n_examples >= 12, "{n_examples}");
-}
-
-#[test]
 fn a_closed_pipe_is_not_an_error() {
     use std::process::Stdio;
     let s = Scratch::new();
