@@ -287,10 +287,10 @@ class CompareResult:
     def predictions(self) -> dict[str, Any] | None:
         """Predictions of the test samples of all splits, by the choice of the one-standard-error rule.
 
-        A dict with "method", "n_features", "classes", "confusion" (numbers of samples by class and predicted
-        class), "class_errors" and "calibration": "brier_score", "expected_error" and the reliability curve
-        "bins", each with "rows", "probability" and "frequency"; None if the evaluator gives no probabilities.
-        None without ``predictions=True``.
+        A dict with "method", "n_features", "classes", "confusion" (numbers of samples, or sums of their
+        weights, by class and predicted class), "class_errors" and "calibration": "brier_score",
+        "expected_error" and the reliability curve "bins", each with "rows", "probability" and "frequency";
+        None if the evaluator gives no probabilities. None without ``predictions=True``.
         """
         found: dict[str, Any] | None = None if self._predictions is None else json.loads(self._predictions)
         return found
@@ -323,7 +323,7 @@ class CompareResult:
         ax.imshow(shares, vmin=0, vmax=1, cmap="Blues")
         for (row, column), count in np.ndenumerate(counts):
             color = "white" if shares[row, column] > 0.5 else "black"
-            ax.text(column, row, f"{count:.0f}", ha="center", va="center", color=color)
+            ax.text(column, row, f"{round(count, 1):g}", ha="center", va="center", color=color)
         labels = [legend_label(name) for name in found["classes"]]
         ax.set_xticks(range(len(labels)), labels)
         ax.set_yticks(range(len(labels)), labels)
@@ -362,7 +362,9 @@ class CompareResult:
         ax.plot(x, y, marker="o", color=COLORS[0], label=label)
         for bin in bins:
             place = (bin["probability"], bin["frequency"])
-            ax.annotate(str(bin["rows"]), place, (5, -11), textcoords="offset points", fontsize="small")
+            ax.annotate(
+                f"{round(bin['rows'], 1):g}", place, (5, -11), textcoords="offset points", fontsize="small"
+            )
         is_binary = len(found["classes"]) == 2
         what = f"class {legend_label(found['classes'][1])}" if is_binary else "the predicted class"
         ax.set_xlabel(f"mean predicted probability of {what}")

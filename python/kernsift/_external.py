@@ -368,18 +368,22 @@ def predict(
             ((_, parts),) = selected[0]
             yield delayed(_predicted)(work, Rows(*comparison.task(task)), k, parts)
 
-    truth, predicted, probabilities = zip(*Parallel(n_jobs=n_jobs)(tasks()), strict=True)
+    truth, weights, predicted, probabilities = zip(*Parallel(n_jobs=n_jobs)(tasks()), strict=True)
     stacked = None if any(p is None for p in probabilities) else np.vstack(probabilities)
     classes = [] if work.classes is None else [str(label) for label in work.classes.tolist()]
-    return _native.predictions((label, k), classes, [*chain(*truth)], [*chain(*predicted)], stacked)
+    of_truth = None if any(w is None for w in weights) else np.concatenate(weights).tolist()
+    return _native.predictions(
+        (label, k), classes, ([*chain(*truth)], of_truth), [*chain(*predicted)], stacked
+    )
 
 
-def _predicted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[list[int], list[int], Any]:
+def _predicted(work: Work, rows: Rows, k: int, parts: Any) -> tuple[list[int], Any, list[int], Any]:
     model, test, _ = _fitted(work, rows, k, parts)
     probabilities = _class_columns(work, model, "predict_proba", 0.0)
     predicted = np.asarray(model.predict(test)).ravel()
     columns = None if probabilities is None else probabilities(test)
-    return _coded(work, work.y[rows.test[0]]), _coded(work, predicted), columns
+    at_test, weights = rows.test
+    return _coded(work, work.y[at_test]), weights, _coded(work, predicted), columns
 
 
 def with_seeds(estimator: Any, seed: int) -> Any:
@@ -393,13 +397,19 @@ def with_seeds(estimator: Any, seed: int) -> Any:
     return copy.set_params(**unset)
 
 
-def labels_of(y: Any, target: Classes | FloatArray) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
-    """The target as estimators get it, and the class labels in order; None for a continuous target."""
+def labels_of(
+    y: Any, target: Classes | FloatArray, kept: Any
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+    """The target of the kept samples as estimators get it, and their class labels in order.
+
+    The labels are None for a continuous target.
+    """
     if not isinstance(target, tuple):
-        return np.asarray(target), None
+        return np.asarray(target)[kept], None
     if isinstance(y, str):
         codes, names = target
         labels = np.asarray(names)[codes]
     else:
         labels = np.asarray(y).ravel()
+    labels = labels[kept]
     return labels, np.unique(labels)

@@ -225,7 +225,7 @@ def compare(request: _Request, settings: Settings) -> tuple[str, str, list[str],
 def predictions(
     chosen: tuple[str, int],
     classes: list[str],
-    truth: list[int],
+    truth: tuple[list[int], list[float] | None],
     predicted: list[int],
     probabilities: FloatArray | None,
 ) -> str: ...

@@ -28,6 +28,7 @@ from kernsift._native_data import (
 )
 from kernsift._parameters import documented
 from kernsift._selected import feature_names
+from kernsift._splits import read_splits_of_rows
 from kernsift.evaluate import compare
 
 #: Maximum number of samples for cross-validation: the time of an evaluator grows with their square.
@@ -179,6 +180,9 @@ class ReportParts:
             chosen = np.sort(np.random.RandomState(self.seed % 2**32).permutation(x.shape[0])[:MAX_SAMPLES])
             x, y = x[chosen], y[chosen]
             groups = None if groups is None else groups[chosen]
+            if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+                splits = read_splits_of_rows(cv, chosen, y, None) or []
+                cv = [(train, test) for train, test in splits if train.size and test.size]
             weights = None if weights is None else weights[chosen]
         counts = _native.counts_around(kept, most)
         try:

@@ -251,13 +251,17 @@ def compare(
         raise ValueError(f"{given} needs an int as cv; for other splits use a splitter that has it.")
     n_samples = len(X) if isinstance(y, str) else x.shape[0]
     weights = read_weights(sample_weight, n_samples)
+    rows = x.native.rows if isinstance(y, str) else np.arange(n_samples)
     if isinstance(y, str):
-        rows = x.native.rows
         weights = None if weights is None else weights[rows]
-        groups = None if groups is None else read_groups(np.asarray(groups, dtype=object)[rows], len(rows))
-        splits = read_splits_of_rows(cv, rows, target, groups)
+        groups = None if groups is None else np.asarray(groups, dtype=object)[rows]
+    groups = read_groups(groups, len(rows))
+    # Samples of weight 0 are left out.
+    kept = slice(None) if weights is None else weights > 0
+    if isinstance(y, str) or len(rows[kept]) < n_samples:
+        of_kept = (target[0][kept], target[1]) if isinstance(target, tuple) else target[kept]
+        splits = read_splits_of_rows(cv, rows[kept], of_kept, None if groups is None else groups[kept])
     else:
-        groups = read_groups(groups, x.shape[0])
         splits = read_splits(cv, X, y, groups)
     if random_state is None and record is not None:
         random_state = _recorded_seed(Path(record))
@@ -283,7 +287,7 @@ def compare(
     native_weights = (weights, class_weight is not None)
     request = (to_json(plan), native_rows(x), names, target, splits, groups, native_weights, path)
     if is_external:
-        y_values, classes = labels_of(y, target)
+        y_values, classes = labels_of(y, target, kept)
         own = {label: with_seeds(method, run.seed) for label, method in _external_methods(methods).items()}
         weighted = _weight_parameter(evaluator, scores, weights, class_weight)
         work = Work(with_seeds(evaluator, run.seed), own, scores.scorers, y_values, classes, weighted)

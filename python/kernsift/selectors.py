@@ -140,7 +140,7 @@ class FFS(BaseSelector):
         self.verbose = verbose
 
 
-class NCASelector(BaseTargetSelector):
+class NCASelector(WeightedTargetSelector):
     """NCA selection: features with which a kernel classifier or regressor predicts each row from the others.
 
     Neighborhood components analysis predicts a sample from all others, weighted by a Gaussian kernel over the
@@ -157,6 +157,9 @@ class NCASelector(BaseTargetSelector):
     landmarks, and the loss is that of at most 20,000 samples; beyond 2000 features the candidates are the
     best 500 by each of several quick scores. Features that matter only jointly are found as significant pairs
     and sets of three, which a step may add together.
+
+    A sample of an integer weight w is predicted by its w - 1 copies, too; if a weight is not an integer,
+    samples have no copies.
 
     {parameters and attributes}
 

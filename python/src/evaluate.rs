@@ -17,6 +17,7 @@ use kernsift::evaluate::{
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -121,6 +122,11 @@ impl Request<'_> {
         }
         drop(x);
         let data = with_weights(with_rule(data, groups)?, weights).map_err(to_python)?;
+        // The splits are those of the rows of positive weight.
+        let data = match data.of_positive_weight().0 {
+            Cow::Owned(rows) => Arc::new(rows),
+            Cow::Borrowed(_) => data,
+        };
         let splits = match splits {
             None => SplitChoice::Generated(plan.splits),
             Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),

@@ -29,12 +29,13 @@ pub fn classification_scores(
 pub fn predictions(
     chosen: (String, usize),
     classes: Vec<String>,
-    truth: Vec<usize>,
+    truth: (Vec<usize>, Option<Vec<f64>>),
     predicted: Vec<usize>,
     probabilities: Option<PyReadonlyArray2<'_, f64>>,
 ) -> PyResult<String> {
     let probabilities = probabilities.as_ref().map(|p| p.as_array());
-    to_json(&Predictions::of((&chosen.0, chosen.1), classes, &truth, &predicted, probabilities))
+    let truth = (truth.0.as_slice(), Weights::new(truth.1.as_deref()));
+    to_json(&Predictions::of((&chosen.0, chosen.1), classes, truth, &predicted, probabilities))
 }
 
 /// The scores of predicted numbers as JSON.

@@ -2,7 +2,7 @@
 //!
 //! The work runs on a thread pool. The calling thread waits without the interpreter's lock and takes it briefly every
 //! [`SIGNAL_INTERVAL`]: only Python's main thread handles signals, so the workers would not see Ctrl-C. It also writes
-//! progress to `sys.stderr`, so that notebooks and test runners show it.
+//! notes and progress to `sys.stderr`, so that notebooks and test runners show it.
 //!
 //! Pools are cached by process and size. A forked child gets copies of its parent's pools without their threads; work
 //! on such a pool would never start, so the child creates new ones. A pool measures the memory of its threads, which is
@@ -141,6 +141,7 @@ fn wait_for<T: Send + 'static>(
         }
         let checked = Python::attach(|py| {
             py.check_signals()?;
+            write_notes(py, messages, settings)?;
             if is_due { write_progress(py, messages) } else { Ok(()) }
         });
         if let Err(exception) = checked {

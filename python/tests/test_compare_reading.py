@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from kernsift import AutoSelector, FisherScore, MethodRanks, compare, rank_methods
+from kernsift import AutoSelector, FisherScore, MethodRanks, _reports, compare, rank_methods
 from kernsift.datasets import load_dataset, make_synthetic
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -299,6 +299,25 @@ class TestAuto:
             AutoSelector(scoring="f1").fit(X, y)
         with pytest.raises(ValueError, match="balanced-error, balanced-accuracy, error, auc or log-loss"):
             AutoSelector(scoring="mae").fit(X, y)
+
+    def test_reports_of_samples_have_their_own_splits(self, monkeypatch):
+        # Pairs of indices of all samples, of which the report uses some.
+        monkeypatch.setattr(_reports, "MAX_SAMPLES", 60)
+        X, y, _ = make_synthetic("linear", n_samples=150, n_features=3, random_state=0)
+        X[:, 2] = np.arange(150)
+        pairs = [(np.arange(150)[np.arange(150) % 3 != k], np.arange(k, 150, 3)) for k in range(3)]
+        seen = []
+
+        def watched(rows, y, methods, counts, cv, **options):
+            seen.extend((rows.x[train, 2], rows.x[test, 2]) for train, test in cv)
+            return compare(rows, y, methods, counts, cv, **options)
+
+        monkeypatch.setattr(_reports, "compare", watched)
+        selector = AutoSelector(1, cv=pairs, random_state=0).fit(X, y)
+        assert "Cross-validation failed" not in selector.to_html(X, y)
+        assert len(seen) == 3 and sum(len(test) for _, test in seen) == 60
+        for k, (train, test) in enumerate(seen):
+            assert set(test % 3) == {k} and k not in set(train % 3)
 
     def test_reports_respect_groups(self):
         rng = np.random.default_rng(5)

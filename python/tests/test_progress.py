@@ -23,6 +23,7 @@ from kernsift import (
     KernelDesign,
     KernelPCA,
     LinearSVC,
+    NCASelector,
     XingMetric,
     _progress,
 )
@@ -53,6 +54,20 @@ def test_long_fits_report_progress(capsys):
     if time.monotonic() - start < 1.2:
         pytest.skip("too quick to say anything")
     assert "kernsift: KernelPCA: 1800 samples, 5 features, 1 s so far\n" in capsys.readouterr().err
+
+
+def test_notes_are_shown_when_they_occur(monkeypatch):
+    written = []
+    stream = SimpleNamespace(write=lambda text: written.append((time.monotonic(), text)), flush=lambda: None)
+    monkeypatch.setattr("sys.stderr", stream)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4100, 4))
+    start = time.monotonic()
+    NCASelector(2, verbose=1, random_state=0).fit(X, (X[:, 0] > 0).astype(int))
+    end = time.monotonic()
+    (noted,) = [when for when, text in written if "of 4100 rows, by 2000 landmarks" in text]
+    # The search comes after the note, and takes longer than everything before it.
+    assert noted - start < 0.6 * (end - start)
 
 
 def test_messages_repeat(capsys, monkeypatch):

@@ -9,7 +9,7 @@ from common import ESTIMATORS
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, make_scorer, max_error
+from sklearn.metrics import accuracy_score, confusion_matrix, make_scorer, max_error
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -31,6 +31,7 @@ WEIGHTED = {
     "InformationGain": 1e-10,
     "L1SVM": 1e-6,
     "LDFS": 1e-4,
+    "NCASelector": 1e-9,
     "SVMRFE": 1e-10,
 }
 
@@ -55,6 +56,8 @@ def test_an_integer_weight_is_a_repeated_sample(name):
     selector = ESTIMATORS[name](2)
     if "tol" in selector.get_params():
         selector.set_params(tol=1e-10 if name == "LDFS" else 1e-8)
+    if "random_state" in selector.get_params():
+        selector.set_params(random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scores = selector.fit(X, y, sample_weight=weight).scores_
@@ -126,8 +129,9 @@ def test_options_without_support_raise():
 def by_hand(X, y, weight, model, balanced):
     """Error rates of a model with two features chosen by weighted Fisher scores, in three folds."""
     errors = []
-    for train, test in StratifiedKFold(3).split(X, y):
-        kept = train[weight[train] > 0]
+    # Samples of weight 0 are left out of the splits, too.
+    X, y, weight = (rows[weight > 0] for rows in (X, y, weight))
+    for kept, test in StratifiedKFold(3).split(X, y):
         of_fit = weight[kept].astype(float)
         if balanced:
             totals = np.bincount(y[kept], weights=of_fit)
@@ -161,6 +165,50 @@ def test_compare_equals_scikit_learn_with_weights(balanced):
     again = compare(X, y, "fisher", 2, cv, evaluator=pipeline, **options)
     assert_allclose([r["error"] for r in again.records], errors["logistic"], atol=1e-12)
     assert "relief" not in compare(X, y, "all", 1, 2, evaluator="linear-svm", **options).methods
+
+
+@pytest.mark.parametrize("evaluator", ["linear-svm", LogisticRegression()], ids=repr)
+def test_samples_of_weight_zero_are_left_out(evaluator):
+    X, y, weight, _ = samples()
+    weight = np.where(y == 2, 0, 0.5 + weight)
+    kept = y < 2
+    groups = np.arange(60) // 4
+    options = {"evaluator": evaluator, "random_state": 0, "predictions": True}
+    found = compare(X, y, "fisher", 2, 3, sample_weight=weight, groups=groups, **options)
+    expected = compare(
+        X[kept], y[kept], "fisher", 2, 3, sample_weight=weight[kept], groups=groups[kept], **options
+    )
+    assert found.run["fingerprint"] == expected.run["fingerprint"]
+    assert found.records == expected.records
+    assert found.predictions == expected.predictions
+    assert found.predictions["classes"] == ["0", "1"]
+    pairs = [(np.flatnonzero(np.arange(60) % 2 == 0), np.flatnonzero(np.arange(60) % 2 == 1))]
+    found = compare(X, y, "fisher", 2, pairs, sample_weight=weight, **options)
+    assert sorted(found.run["folds"][0]["test"]) == np.flatnonzero((np.arange(60) % 2)[kept] == 1).tolist()
+
+
+def test_predictions_are_weighted():
+    X, y, weight, _ = samples()
+    weight = weight + 0.25
+    cv = StratifiedKFold(3)
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    result = compare(
+        X, y, "fisher", 5, cv, sample_weight=weight, evaluator=LogisticRegression(), predictions=True
+    )
+    truth, predicted, of_rows = [], [], []
+    for train, test in cv.split(X, y):
+        of_train = {"standardscaler__sample_weight": weight[train]}
+        model.fit(X[train], y[train], logisticregression__sample_weight=weight[train], **of_train)
+        truth.append(y[test])
+        predicted.append(model.predict(X[test]))
+        of_rows.append(weight[test])
+    expected = confusion_matrix(
+        np.concatenate(truth), np.concatenate(predicted), sample_weight=np.concatenate(of_rows)
+    )
+    # Sums of some dozen weights in another order.
+    assert_allclose(result.predictions["confusion"], expected, rtol=1e-12)
+    rows = [bin["rows"] for bin in result.predictions["calibration"]["bins"]]
+    assert abs(sum(rows) - weight.sum()) < 1e-9
 
 
 def test_a_column_as_target_takes_its_weights_along():

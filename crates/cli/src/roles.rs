@@ -4,8 +4,11 @@ use crate::args::{ClassWeight, SplitByArgs, TableArgs, WeightArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Also, Loaded, inform_of_dropped, inform_of_other, load, load_table, read};
-use kernsift::data::{Classes, Prepare, Prepared, SplitRule, Table, Target, TargetChoice, weights_of};
+use kernsift::data::{
+    Classes, Column, Prepare, Prepared, SplitRule, Table, Target, TargetChoice, weights_of,
+};
 use kernsift::{Context, Error, Observer};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// What splits of the rows respect, and what the rows weigh.
@@ -43,15 +46,14 @@ pub fn load_rows(
     let mut table = read(&args.data, args.source(), ctx, console)?;
     let in_file = |error: Error| error.in_file(Path::new(&args.data));
     let rule = rule(&mut table, roles.split_by).map_err(in_file)?;
-    let values =
-        weights.map(|(_, name)| weights_of(&table.remove_column(name)?)).transpose().map_err(in_file)?;
+    let weights = weights.map(|(_, name)| table.remove_column(name)).transpose().map_err(in_file)?;
     let mut loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
     let rows = &loaded.prepared.rows;
     let rule = rule.take_rows(rows);
-    let values: Option<Vec<f64>> = values.map(|values| rows.iter().map(|&row| values[row]).collect());
+    let values = weights.as_ref().map(|column| weights_of(column, rows)).transpose().map_err(in_file)?;
     loaded.prepared.data = loaded.prepared.data.with_split_rule(rule)?;
-    if let (Some(values), Some((_, name))) = (values, weights) {
-        loaded.prepared.data = loaded.prepared.data.with_weights(values, name).map_err(in_file)?;
+    if let (Some(values), Some(column)) = (values, weights) {
+        loaded.prepared.data = loaded.prepared.data.with_weights(values, &column.name).map_err(in_file)?;
         leave_out(&mut loaded, console);
     }
     balance(&mut loaded, roles.weights)?;
@@ -85,11 +87,10 @@ fn rule(table: &mut Table, by: &SplitByArgs) -> kernsift::Result<SplitRule> {
 /// Leaves out rows of weight 0.
 fn leave_out(loaded: &mut Loaded, console: &Console) {
     let prepared = &mut loaded.prepared;
-    let (n, weights) = (prepared.data.n(), prepared.data.weights());
-    let kept: Vec<usize> = (0..n).filter(|&row| weights.of(row) > 0.0).collect();
-    if kept.len() < n {
+    let n = prepared.data.n();
+    if let (Cow::Owned(data), kept) = prepared.data.of_positive_weight() {
         console.inform(&format!("left out {} of {n} rows of weight 0", n - kept.len()));
-        prepared.data = prepared.data.take_rows(&kept);
+        prepared.data = data;
         prepared.rows = kept.iter().map(|&row| prepared.rows[row]).collect();
         loaded.target = loaded.target.as_ref().map(|target| target.take_rows(&kept));
     }
@@ -103,19 +104,19 @@ fn balance(loaded: &mut Loaded, weights: &WeightArgs) -> kernsift::Result<()> {
     Ok(())
 }
 
-/// The weights of test rows: those of the column of the training rows, or 1 if the test table does not have it.
+/// The column of weights of test rows: that of the training rows; without it test rows have weight 1.
 fn test_weights(
     name: &str,
     table: &mut Table,
     weights: &WeightArgs,
     console: &Console,
-) -> kernsift::Result<Option<Vec<f64>>> {
+) -> kernsift::Result<Option<Column>> {
     let Some(column) = weights.weights.as_deref() else { return Ok(None) };
     if !table.names().contains(&column) {
         console.inform(&format!("{name} has no column '{column}', so its rows have weight 1"));
         return Ok(None);
     }
-    weights_of(&table.remove_column(column)?).map(Some)
+    table.remove_column(column).map(Some)
 }
 
 /// Reads test rows, which have the target, and prepares them like the training rows.
@@ -135,12 +136,12 @@ pub fn load_test(
     }
     let mut table = read(name, args.source().like(recipe), ctx, console)?;
     let in_file = |error: Error| error.in_file(Path::new(name));
-    let values = test_weights(name, &mut table, weights, console).map_err(in_file)?;
+    let column = test_weights(name, &mut table, weights, console).map_err(in_file)?;
     let prepare = Prepare { target: TargetChoice::Named(target.to_owned()), ..Prepare::default() };
     let (mut test, other) = prepare.apply(recipe, &table).map_err(in_file)?;
-    if let (Some(values), Some(column)) = (values, &weights.weights) {
-        let of_rows = test.rows.iter().map(|&row| values[row]).collect();
-        test.data = test.data.with_weights(of_rows, column).map_err(in_file)?;
+    if let Some(column) = column {
+        let values = weights_of(&column, &test.rows).map_err(in_file)?;
+        test.data = test.data.with_weights(values, &column.name).map_err(in_file)?;
     }
     inform_of_dropped(name, table.n_rows(), test.rows.len(), console);
     inform_of_other(name, &other, console);

@@ -24,7 +24,7 @@ fn json(s: &Scratch, line: &str) -> Value {
 fn weight_two_is_a_row_given_twice() {
     let s = Scratch::new();
     tables(&s);
-    for method in ["fisher", "information-gain:discretizer=frequency", "bahsic"] {
+    for method in ["fisher", "information-gain:discretizer=frequency", "bahsic", "nca"] {
         let weighted = json(&s, &format!("select w.csv --weights w -m {method} -k 2"));
         let repeated = json(&s, &format!("select twice.csv -m {method} -k 2"));
         assert_eq!(weighted["order"], repeated["order"], "{method}");
@@ -80,6 +80,36 @@ fn weights_enter_the_evaluation() {
 }
 
 #[test]
+fn predictions_are_weighted() {
+    let s = Scratch::new();
+    tables(&s);
+    let options = "-m fisher -k 2 --evaluator linear-svm --predictions";
+    let weighted = json(&s, &format!("compare w.csv --weights w --test w.csv {options}"));
+    let repeated = json(&s, &format!("compare twice.csv --test twice.csv {options}"));
+    let found = &weighted["predictions"];
+    assert_eq!(found, &repeated["predictions"]);
+    let counts = found["confusion"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
+    assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), 28);
+    s.file("half.csv", &s.text("w.csv").replace(",1\n", ",0.25\n"));
+    let text = s.ok(&format!("compare half.csv --weights w --test half.csv {options}")).out;
+    let row = text.lines().find(|line| line.trim_start().starts_with("yes ")).unwrap();
+    assert!(row.contains('.'), "{text}");
+}
+
+#[test]
+fn rows_that_are_left_out_need_no_weight() {
+    let s = Scratch::new();
+    tables(&s);
+    // A row without a target.
+    s.file("gap.csv", &(s.text("w.csv") + "1,2,3,,\n"));
+    let options = "--weights w -m fisher -k 1";
+    let found = json(&s, &format!("select gap.csv --target class {options}"));
+    assert_eq!(found["scores"], json(&s, &format!("select w.csv --target class {options}"))["scores"]);
+    let test = s.ok(&format!("select w.csv --target class {options} --test gap.csv")).out;
+    assert!(test.contains("test error of svm: "), "{test}");
+}
+
+#[test]
 fn methods_with_support_are_listed() {
     let s = Scratch::new();
     let all = s.ok("methods").out;
@@ -117,7 +147,7 @@ fn invalid_weights_are_refused_before_any_work() {
             "select w.csv --weights w -m relief",
             "ReliefF does not support weights of rows or classes; these do: fisher",
         ),
-        ("select w.csv --class-weight balanced -m nca", "leave out --weights and --class-weight"),
+        ("select w.csv --class-weight balanced -m laplacian", "leave out --weights and --class-weight"),
         ("select w.csv --weights w", "does not support weights of rows or classes; these do: fisher"),
         (
             "select w.csv --weights w -m takes",

@@ -310,8 +310,8 @@ fn predictions_are_those_of_the_records() {
             let summary = Summary::of(&log, std::slice::from_ref(label), &[3], Measure::Error);
             let simplest = summary.simplest.unwrap();
             let found = compare.predictions(&wine, &log, (&simplest, None), &Context::default()).unwrap();
-            let tested: usize = found.confusion.iter().flatten().sum();
-            assert_eq!((tested, found.classes.len(), &found.method), (178, 3, label));
+            let tested: f64 = found.confusion.iter().flatten().sum();
+            assert_eq!((tested, found.classes.len(), &found.method), (178.0, 3, label));
             // Folds have 59 or 60 rows, so that the mean of their errors is not exactly that of all rows.
             let errors: Vec<(f64, usize)> = log
                 .results()

@@ -2,7 +2,7 @@
 
 use kernsift::data::{Classes, Dataset, Encoding, FeatureType, SparseRows, Target};
 use kernsift::internals::Rng;
-use kernsift::select::{FeatureCount, SELECTORS, Selection, Selector, SelectorMethod};
+use kernsift::select::{FeatureCount, FisherScore, Relief, SELECTORS, Selection, Selector, SelectorMethod};
 use kernsift::{Context, Error};
 use ndarray::Array2;
 
@@ -104,11 +104,13 @@ fn methods() -> Vec<(String, SelectorMethod, f64)> {
         ("svm-rfe", &[], 1e-10),
         ("svm-rfe", &[("kernel", "rbf")], 1e-10),
     ];
-    const OTHERS: [Case; 4] = [
+    const OTHERS: [Case; 6] = [
         ("information-gain", &[("discretizer", "frequency")], 1e-10),
         ("information-gain", &[("discretizer", "width"), ("measure", "ratio")], 1e-10),
         ("chi-squared", &[("statistic", "bins")], 1e-10),
         ("bahsic", &[("form", "fast"), ("step", "0.3")], 1e-10),
+        ("nca", &[("n_subsamples", "0"), ("swaps", "true")], 1e-10),
+        ("nca", &[("n_subsamples", "0"), ("search", "gradient")], 1e-10),
     ];
     let names = SelectorMethod::names_with_weights();
     assert!(ITERATIVE.iter().chain(&OTHERS).all(|(name, ..)| names.contains(name)));
@@ -213,4 +215,20 @@ fn balanced_classes_are_equal_whatever_their_sizes() {
         let same = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 1e-9;
         assert!(name != "fisher []" || a.iter().zip(&b).all(same), "{name}: {a:?} {b:?}");
     }
+}
+
+#[test]
+fn selectors_called_directly_have_the_same_rule() {
+    let (ctx, count) = (Context::default(), FeatureCount::Count(2));
+    let data = numbers(false).with_weights(weights(), "w").unwrap().with_balanced_classes().unwrap();
+    let direct = FisherScore::default();
+    let named = SelectorMethod::by_name("fisher").unwrap();
+    let scores = direct.select(&data, count, &ctx).unwrap().scores;
+    assert_eq!(scores, named.select(&data, count, &ctx).unwrap().scores);
+    assert_eq!(scores, direct.select_each(&data, &[2], &ctx).remove(0).unwrap().scores);
+    assert_eq!(scores, direct.select(&data.for_fit(), count, &ctx).unwrap().scores);
+    assert_ne!(scores, direct.select(&numbers(false), count, &ctx).unwrap().scores);
+    let relief = Relief::default();
+    assert!(matches!(relief.select(&data, count, &ctx), Err(Error::WeightsUnsupported { .. })));
+    assert!(relief.select_each(&data, &[1, 2], &ctx).iter().all(Result::is_err));
 }

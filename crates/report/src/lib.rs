@@ -62,3 +62,4 @@ pub use ranks::ranks_page;
 pub use select::{Validation, selection_page};
 pub use space::space_page;
 pub use test::test_page;
+pub use text::rows_text;

@@ -27,12 +27,13 @@ fn confusion(found: &Predictions) -> String {
         .collect();
     let row = |class: usize| {
         let row = &found.confusion[class];
-        let n: usize = row.iter().sum();
+        let n = text::rows_text(row.iter().sum());
         let error = found.class_errors[class].map_or("–".into(), text::percent);
         let cells: String = row
             .iter()
             .enumerate()
-            .map(|(predicted, count)| {
+            .map(|(predicted, &count)| {
+                let count = text::rows_text(count);
                 let is_right = if predicted == class { " class=\"best\"" } else { "" };
                 format!("<td{is_right}>{count}</td>")
             })
@@ -78,16 +79,16 @@ fn calibration(found: &Calibration, of: &Predictions) -> String {
     svg += "\"/>";
     for bin in &found.bins {
         let (x, y) = (x_axis.at(bin.probability), y_axis.at(bin.frequency));
-        let rows = text::counted(bin.rows, "row");
+        let count = text::rows_text(bin.rows);
+        let rows = if count == "1" { "row" } else { "rows" };
         let (anchor, dx) = if bin.probability > 0.5 { ("end", -6.0) } else { ("start", 6.0) };
         svg += &format!(
-            "<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"><title>{rows}: mean probability {:.3}, frequency {:.3}</title></circle>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+            "<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4.5\"><title>{count} {rows}: mean probability {:.3}, frequency {:.3}</title></circle>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{count}</text>",
             bin.probability,
             bin.frequency,
             x + dx,
-            y - 9.0,
-            bin.rows
+            y - 9.0
         );
     }
     format!(

@@ -8,6 +8,11 @@ use serde_json::Value;
 /// Significance level of the difference from the best.
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
+/// A number of rows; the sum of weights with a decimal.
+pub fn rows_text(rows: f64) -> String {
+    ((10.0 * rows).round() / 10.0).to_string()
+}
+
 /// Name of a score.
 pub fn measure(metric: &Metric) -> &str {
     match metric {

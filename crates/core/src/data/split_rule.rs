@@ -131,6 +131,31 @@ impl SplitRule {
         }
     }
 
+    /// The rule for these rows and then `n` others with another rule; `None` if the rules do not go together. Other rows without
+    /// groups are groups by themselves, those without times are later.
+    pub(super) fn followed_by(&self, others: &Self, n: usize) -> Option<Self> {
+        let next = |groups: &[usize]| groups.iter().max().map_or(0, |most| most + 1);
+        Some(match (self, others) {
+            (rule, Self::Independent) => match rule {
+                Self::Groups(groups) => {
+                    let next = next(groups);
+                    Self::Groups(groups.iter().copied().chain(next..next + n).collect())
+                }
+                Self::Time(times) => {
+                    let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    Self::Time([times.clone(), vec![last.next_up().min(f64::MAX); n]].concat())
+                }
+                rule => rule.clone(),
+            },
+            (Self::Groups(groups), Self::Groups(others)) => {
+                let next = next(groups);
+                Self::Groups(groups.iter().copied().chain(others.iter().map(|group| next + group)).collect())
+            }
+            (Self::Time(times), Self::Time(others)) => Self::Time([times.as_slice(), others].concat()),
+            _ => return None,
+        })
+    }
+
     /// Returns an error if it is not about `n` rows.
     pub(super) fn check(&self, n: usize) -> Result<()> {
         let shape = |what: &str, got: usize| Error::Shape {

@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 use ndarray::{Axis, concatenate};
 
 /// The rows of `first`, then those of `second`, which has the same features. Classes are matched by their names; those that
-/// `first` does not have come last. If one has weights, rows of the other without them have weight 1.
+/// `first` does not have come last. If one has weights, rows of the other without them have weight 1. Rows of `second` without
+/// groups or times are groups by themselves, and later than all others.
 pub fn stack(first: &Dataset, second: &Dataset) -> Result<Dataset> {
     let differ = |what: &str| Error::Shape {
         what: what.into(),
@@ -37,8 +38,12 @@ pub fn stack(first: &Dataset, second: &Dataset) -> Result<Dataset> {
             Dataset::typed(names, x, types(first), target)?
         }
     };
+    let split_rule = first
+        .split_rule()
+        .followed_by(second.split_rule(), second.n())
+        .ok_or_else(|| differ("split rules"))?;
     let level_names = (0..first.d()).map(|j| first.level_names(j).map(Into::into)).collect();
-    let mut both = both.with_level_names(level_names)?;
+    let mut both = both.with_level_names(level_names)?.with_split_rule(split_rule)?;
     both.weights = first.weights.followed_by(&second.weights, first.n(), second.n());
     Ok(both)
 }
@@ -72,7 +77,7 @@ fn sparse(first: &SparseRows, second: &SparseRows) -> Result<SparseRows> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::FeatureType;
+    use crate::data::{FeatureType, Fold, SplitRule};
     use ndarray::{Array2, array};
 
     fn named(names: &[&str], codes: &[usize]) -> Target {
@@ -96,6 +101,29 @@ mod tests {
         let numbers = Dataset::unlabeled(array![[1.0, 2.0]]).unwrap();
         assert!(stack(&first, &numbers).is_err());
         assert!(stack(&first, &typed(array![[1.0, 0.0]], Target::Continuous(vec![1.0]))).is_err());
+    }
+
+    #[test]
+    fn split_rules_of_both() {
+        let data = |rule: SplitRule| {
+            let x = array![[0.0], [1.0]];
+            Dataset::unlabeled(x).unwrap().with_split_rule(rule).unwrap()
+        };
+        let of = |first: SplitRule, second: SplitRule| {
+            stack(&data(first), &data(second)).map(|both| both.split_rule().clone())
+        };
+        let groups = || SplitRule::Groups(vec![5, 3]);
+        let times = || SplitRule::Time(vec![2.0, 1.0]);
+        let given = || SplitRule::Given(vec![Fold { train: vec![0], test: vec![1] }]);
+        assert_eq!(of(groups(), SplitRule::Independent).unwrap(), SplitRule::Groups(vec![5, 3, 6, 7]));
+        // Groups of different tables have nothing in common.
+        assert_eq!(of(groups(), groups()).unwrap(), SplitRule::Groups(vec![5, 3, 11, 9]));
+        assert_eq!(of(times(), times()).unwrap(), SplitRule::Time(vec![2.0, 1.0, 2.0, 1.0]));
+        let SplitRule::Time(found) = of(times(), SplitRule::Independent).unwrap() else { panic!("no times") };
+        assert!(found[..2] == [2.0, 1.0] && found[2] > 2.0 && found[2] == found[3] && found[3].is_finite());
+        assert_eq!(of(given(), SplitRule::Independent).unwrap(), given());
+        assert!(of(SplitRule::Independent, groups()).unwrap_err().to_string().contains("split rules"));
+        assert!(of(times(), groups()).is_err());
     }
 
     #[test]

@@ -74,6 +74,14 @@ impl Classes {
         Err(Error::SingletonClasses { method, rows: self.codes.len() })
     }
 
+    /// The same without classes that have no samples.
+    pub(super) fn present(&self) -> Self {
+        let counts = self.counts();
+        let kept: Vec<usize> = (0..self.names.len()).filter(|&code| counts[code] > 0).collect();
+        let codes = self.codes.iter().map(|code| kept.partition_point(|known| known < code)).collect();
+        Self { codes, names: kept.into_iter().map(|code| self.names[code].clone()).collect() }
+    }
+
     /// Number of classes with at least one sample.
     pub fn n_present(&self) -> usize {
         self.counts().iter().filter(|&&c| c > 0).count()

@@ -9,14 +9,15 @@ use crate::error::{Error, Result, shorten};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The weights in a column of numbers; see [`Dataset::with_weights`].
-pub fn weights_of(column: &Column) -> Result<Vec<f64>> {
+/// The weights of these rows in a column of numbers; see [`Dataset::with_weights`]. Other rows may have any number or none.
+pub fn weights_of(column: &Column, rows: &[usize]) -> Result<Vec<f64>> {
     let weights = match column.numbers() {
         Some(numbers) => numbers.into_owned(),
         // With a decimal comma, or an error that names the first text.
         None => of_type(column, &ColumnType::Number, None)?.parsing.read(column)?.values.into_owned(),
     };
-    check(&weights, &shorten(&column.name)).map(|()| weights)
+    check(rows.iter().map(|&row| (row, weights[row])), &shorten(&column.name))?;
+    Ok(rows.iter().map(|&row| weights[row]).collect())
 }
 
 impl Dataset {
@@ -30,7 +31,7 @@ impl Dataset {
                 got: weights.len().to_string(),
             });
         }
-        check(&weights, name)?;
+        check(weights.iter().copied().enumerate(), name)?;
         self.weights.values = Some(weights.into());
         Ok(self)
     }
@@ -66,18 +67,48 @@ impl Dataset {
         }
     }
 
+    /// Whether weights are numbers of rows, at most this many.
+    pub(crate) fn is_repeatable(&self, most: usize) -> bool {
+        let weights = self.weights();
+        let fits = weights.given().is_none() || weights.total(self.n()) <= most as f64;
+        weights.are_counts() && !self.weights.balanced && fits
+    }
+
     /// Each row as often as its weight says; `None` if a weight is not an integer, or if there would be more than `most` rows.
     pub(crate) fn repeated(&self, most: usize) -> Option<Self> {
-        let weights = self.weights();
-        let is_count = weights.given().is_none_or(|weights| weights.iter().all(|w| w.fract() == 0.0));
-        if !is_count || self.weights.balanced || weights.total(self.n()) > most as f64 {
+        if !self.is_repeatable(most) {
             return None;
         }
+        let weights = self.weights();
         let times = |row| std::iter::repeat_n(row, weights.of(row) as usize);
         let rows: Vec<usize> = (0..self.n()).flat_map(times).collect();
         let mut repeated = self.take_rows(&rows);
         repeated.weights = RowWeights::default();
         Some(repeated)
+    }
+
+    /// The data without weights: each row as often as its weight says, or once if [`Dataset::repeated`] is impossible.
+    pub(crate) fn unweighted(&self, most: usize) -> Cow<'_, Self> {
+        if !self.is_weighted() {
+            return Cow::Borrowed(self);
+        }
+        let mut once = self.clone();
+        once.weights = RowWeights::default();
+        Cow::Owned(self.repeated(most).unwrap_or(once))
+    }
+
+    /// The rows of positive weight, without classes that have none, and their indices.
+    pub fn of_positive_weight(&self) -> (Cow<'_, Self>, Vec<usize>) {
+        let kept: Vec<usize> = (0..self.n()).filter(|&row| self.weights().of(row) > 0.0).collect();
+        if kept.len() == self.n() {
+            return (Cow::Borrowed(self), kept);
+        }
+        let mut rows = self.take_rows(&kept);
+        if let Target::Classes(classes) = rows.target() {
+            let present = Target::Classes(classes.present());
+            rows.set_target(present).expect("a class per row");
+        }
+        (Cow::Owned(rows), kept)
     }
 
     /// The rows to fit to: those of positive weight, with weights that balance the classes if requested.
@@ -102,6 +133,7 @@ impl Dataset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Classes;
     use ndarray::array;
 
     fn data() -> Dataset {
@@ -116,6 +148,18 @@ mod tests {
         assert_eq!(data.with_x(array![[0.0], [0.0], [0.0], [0.0]]).unwrap().weights().total(4), 3.5);
         let fit = data.for_fit();
         assert_eq!((fit.n(), fit.weights().given()), (3, Some(&[1.0, 2.0, 0.5][..])));
+    }
+
+    #[test]
+    fn rows_of_weight_zero_leave_with_their_classes() {
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let target = Target::Classes(Classes { codes: vec![2, 0, 1, 0], names });
+        let data = Dataset::with_target(array![[1.0], [2.0], [3.0], [4.0]], target).unwrap();
+        let data = data.with_weights(vec![0.5, 1.0, 0.0, 0.0], "w").unwrap();
+        let (rows, kept) = data.of_positive_weight();
+        let expected = Classes { codes: vec![1, 0], names: vec!["a".into(), "c".into()] };
+        assert_eq!((kept, rows.target()), (vec![0, 1], &Target::Classes(expected)));
+        assert!(matches!(self::data().of_positive_weight().0, Cow::Borrowed(_)));
     }
 
     #[test]
@@ -154,9 +198,12 @@ mod tests {
         assert_eq!(error(vec![0.0; 4]), "the weights in 'w' are all 0; at least one must be positive");
         let text = Column::text("w", ["1", "b"].into_iter().map(Some));
         let expected = "row 2, column 'w': cannot parse 'b' as a number";
-        assert_eq!(weights_of(&text).unwrap_err().to_string(), expected);
+        assert_eq!(weights_of(&text, &[0]).unwrap_err().to_string(), expected);
         let commas = Column::text("w", ["1,5", "2,25"].into_iter().map(Some));
-        assert_eq!(weights_of(&commas).unwrap(), [1.5, 2.25]);
-        assert_eq!(weights_of(&Column::numeric("w", vec![0.0, 1.0])).unwrap(), [0.0, 1.0]);
+        assert_eq!(weights_of(&commas, &[1, 0]).unwrap(), [2.25, 1.5]);
+        let column = Column::numeric("w", vec![0.0, f64::NAN, 1.0]);
+        assert_eq!(weights_of(&column, &[0, 2]).unwrap(), [0.0, 1.0]);
+        let error = weights_of(&column, &[1, 2]).unwrap_err().to_string();
+        assert!(error.starts_with("the weight in 'w' is missing in row 2;"), "{error}");
     }
 }

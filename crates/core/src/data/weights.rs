@@ -34,6 +34,14 @@ impl<'a> Weights<'a> {
         self.0
     }
 
+    /// Whether they are numbers of rows: integers, with a sum that is exact.
+    pub fn are_counts(self) -> bool {
+        let exact = 2.0_f64.powi(53);
+        self.0.is_none_or(|weights| {
+            weights.iter().all(|w| w.fract() == 0.0) && weights.iter().sum::<f64>() <= exact
+        })
+    }
+
     /// The sum of the weights of `n` rows.
     pub fn total(self, n: usize) -> f64 {
         self.0.map_or(n as f64, |weights| weights.iter().sum())
@@ -73,16 +81,16 @@ impl RowWeights {
     }
 }
 
-/// Returns an error for weights that are not finite, negative, or all 0.
-pub(super) fn check(weights: &[f64], name: &str) -> Result<()> {
-    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        let what = if weights[row].is_nan() { "missing".into() } else { weights[row].to_string() };
+/// Returns an error for weights, with their rows, that are not finite, negative, or all 0.
+pub(super) fn check(mut weights: impl Iterator<Item = (usize, f64)> + Clone, name: &str) -> Result<()> {
+    if let Some((row, weight)) = weights.clone().find(|(_, w)| !(w.is_finite() && *w >= 0.0)) {
+        let what = if weight.is_nan() { "missing".into() } else { weight.to_string() };
         return Err(Error::parse(format!(
             "the weight in '{name}' is {what} in row {}; weights must be finite numbers, 0 or more",
             row + 1
         )));
     }
-    match weights.iter().any(|w| *w > 0.0) {
+    match weights.any(|(_, w)| w > 0.0) {
         true => Ok(()),
         false => {
             Err(Error::parse(format!("the weights in '{name}' are all 0; at least one must be positive")))

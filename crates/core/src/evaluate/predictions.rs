@@ -14,10 +14,10 @@ use super::results_log::ResultsLog;
 use super::runner::{NAME, Work};
 use super::summary::Simplest;
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, Weights};
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView2, concatenate};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Number of bins of the reliability curve.
 const BINS: usize = 10;
@@ -31,8 +31,9 @@ pub struct Predictions {
     pub n_features: usize,
     /// Names of the classes.
     pub classes: Vec<String>,
-    /// The number of test rows by class (rows) and predicted class (columns), over all splits.
-    pub confusion: Vec<Vec<usize>>,
+    /// The number of test rows, or the sum of their weights, by class (rows) and predicted class (columns), over all splits.
+    #[serde(serialize_with = "tables")]
+    pub confusion: Vec<Vec<f64>>,
     /// The error rate of each class; `None` without test rows.
     pub class_errors: Vec<Option<f64>>,
     /// How far predicted probabilities are right, if the evaluator gives some.
@@ -53,8 +54,9 @@ pub struct Calibration {
 /// A point of the reliability curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReliabilityBin {
-    /// Number of rows.
-    pub rows: usize,
+    /// Number of rows, or the sum of their weights.
+    #[serde(serialize_with = "number")]
+    pub rows: f64,
     /// Mean predicted probability.
     pub probability: f64,
     /// Fraction of rows for which the prediction is right.
@@ -62,65 +64,75 @@ pub struct ReliabilityBin {
 }
 
 impl Predictions {
-    /// From the class of each row, the predicted one, and probabilities with a column per class.
+    /// From the class of each row and its weight, the predicted class, and probabilities with a column per class.
     pub fn of(
         chosen: (&str, usize),
         classes: Vec<String>,
-        truth: &[usize],
+        (truth, weights): (&[usize], Weights),
         predicted: &[usize],
         probabilities: Option<ArrayView2<f64>>,
     ) -> Self {
-        let mut confusion = vec![vec![0; classes.len()]; classes.len()];
-        truth.iter().zip(predicted).for_each(|(&truth, &predicted)| confusion[truth][predicted] += 1);
-        let error = |(class, row): (usize, &Vec<usize>)| {
-            let n: usize = row.iter().sum();
-            (n > 0).then(|| (n - row[class]) as f64 / n as f64)
+        let mut confusion = vec![vec![0.0; classes.len()]; classes.len()];
+        let pairs = truth.iter().zip(predicted).enumerate();
+        pairs.for_each(|(row, (&truth, &predicted))| confusion[truth][predicted] += weights.of(row));
+        let error = |(class, row): (usize, &Vec<f64>)| {
+            let n: f64 = row.iter().sum();
+            (n > 0.0).then(|| (n - row[class]) / n)
         };
         let class_errors = confusion.iter().enumerate().map(error).collect();
-        let calibration = probabilities.map(|p| Calibration::of(truth, predicted, p));
+        let calibration = probabilities.map(|p| Calibration::of((truth, weights), predicted, p));
         let (method, n_features) = (chosen.0.to_owned(), chosen.1);
         Self { method, n_features, classes, confusion, class_errors, calibration }
     }
 
     /// The fraction of test rows with a wrong prediction.
     pub fn error(&self) -> f64 {
-        let right: usize = self.confusion.iter().enumerate().map(|(class, row)| row[class]).sum();
-        let n: usize = self.confusion.iter().flatten().sum();
-        1.0 - right as f64 / n.max(1) as f64
+        let right: f64 = self.confusion.iter().enumerate().map(|(class, row)| row[class]).sum();
+        let n: f64 = self.confusion.iter().flatten().sum();
+        1.0 - right / if n > 0.0 { n } else { 1.0 }
     }
 }
 
 impl Calibration {
-    fn of(truth: &[usize], predicted: &[usize], probabilities: ArrayView2<f64>) -> Self {
+    fn of(
+        (truth, weights): (&[usize], Weights),
+        predicted: &[usize],
+        probabilities: ArrayView2<f64>,
+    ) -> Self {
         let is_binary = probabilities.ncols() == 2;
-        let n = truth.len().max(1) as f64;
+        let total = weights.total(truth.len());
+        let n = if total > 0.0 { total } else { 1.0 };
         let squares = |row: usize, class: usize| {
             (probabilities[[row, class]] - f64::from(u8::from(truth[row] == class))).powi(2)
         };
-        let of_row = |row: usize| match is_binary {
-            true => squares(row, 1),
-            false => (0..probabilities.ncols()).map(|class| squares(row, class)).sum(),
+        let of_row = |row: usize| {
+            let sum: f64 = match is_binary {
+                true => squares(row, 1),
+                false => (0..probabilities.ncols()).map(|class| squares(row, class)).sum(),
+            };
+            weights.of(row) * sum
         };
         let brier_score = (0..truth.len()).map(of_row).sum::<f64>() / n;
-        let mut sums = [(0_usize, 0.0, 0_usize); BINS];
+        let mut sums = [(0.0, 0.0, 0.0); BINS];
         for row in 0..truth.len() {
             let class = if is_binary { 1 } else { predicted[row] };
             let p = probabilities[[row, class]];
             // The upper end belongs to a bin, as in scikit-learn.
             let bin = (1..BINS).filter(|&edge| edge as f64 * 0.1 < p).count();
-            let (rows, total, right) = &mut sums[bin];
-            (*rows, *total, *right) = (*rows + 1, *total + p, *right + usize::from(truth[row] == class));
+            let (w, (rows, total, right)) = (weights.of(row), &mut sums[bin]);
+            let is_right = f64::from(u8::from(truth[row] == class));
+            (*rows, *total, *right) = (*rows + w, *total + w * p, *right + w * is_right);
         }
         let bins: Vec<ReliabilityBin> = sums
             .iter()
-            .filter(|(rows, ..)| *rows > 0)
+            .filter(|(rows, ..)| *rows > 0.0)
             .map(|&(rows, total, right)| ReliabilityBin {
                 rows,
-                probability: total / rows as f64,
-                frequency: right as f64 / rows as f64,
+                probability: total / rows,
+                frequency: right / rows,
             })
             .collect();
-        let gap = |bin: &ReliabilityBin| bin.rows as f64 * (bin.probability - bin.frequency).abs();
+        let gap = |bin: &ReliabilityBin| bin.rows * (bin.probability - bin.frequency).abs();
         Self { brier_score, expected_error: bins.iter().map(gap).sum::<f64>() / n, bins }
     }
 }
@@ -138,11 +150,11 @@ impl Compare {
         let evaluator = self.built_in()?;
         let classes = data.classes(NAME)?;
         let work = self.work(data, ctx)?;
-        let (mut truth, mut predicted, mut probabilities) = (vec![], vec![], vec![]);
+        let (mut tested, mut predicted, mut probabilities) = (vec![], vec![], vec![]);
         for task in work.tasks_of(&chosen.label, chosen.n_features, train_rows) {
             ctx.check()?;
             let (codes, scores) = predict(&work, &task, (data, log), evaluator, ctx)?;
-            truth.extend(work.folds[task.split].test.iter().map(|&row| classes.codes[row]));
+            tested.extend_from_slice(&work.folds[task.split].test);
             predicted.extend(codes);
             probabilities.push(scores);
         }
@@ -153,7 +165,10 @@ impl Compare {
         };
         let probabilities = stacked.as_ref().map(|p| p.view());
         let chosen = (chosen.label.as_str(), chosen.n_features);
-        Ok(Predictions::of(chosen, classes.names.clone(), &truth, &predicted, probabilities))
+        let truth: Vec<usize> = tested.iter().map(|&row| classes.codes[row]).collect();
+        let weights = data.weights().of_rows(&tested);
+        let truth = (truth.as_slice(), Weights::new(weights.as_deref()));
+        Ok(Predictions::of(chosen, classes.names.clone(), truth, &predicted, probabilities))
     }
 }
 
@@ -182,6 +197,21 @@ impl Work {
     }
 }
 
+/// Writes a number of rows without a decimal point, unless weights have a fraction.
+fn number<S: Serializer>(value: &f64, to: S) -> std::result::Result<S::Ok, S::Error> {
+    counts(std::slice::from_ref(value))[0].serialize(to)
+}
+
+fn tables<S: Serializer>(rows: &[Vec<f64>], to: S) -> std::result::Result<S::Ok, S::Error> {
+    rows.iter().map(|row| counts(row)).collect::<Vec<_>>().serialize(to)
+}
+
+fn counts(values: &[f64]) -> Vec<serde_json::Number> {
+    let exact = |value: f64| value.fract() == 0.0 && value < 2.0_f64.powi(53);
+    let number = |value: f64| serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into());
+    values.iter().map(|&value| if exact(value) { (value as u64).into() } else { number(value) }).collect()
+}
+
 /// The predicted class of each test row of a task, and the scores of the classes.
 fn predict(
     work: &Work,
@@ -201,31 +231,59 @@ fn predict(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::array;
+    use ndarray::{Axis, array};
 
     #[test]
     fn confusion_and_errors_of_classes() {
         let names = ["a", "b", "c"].map(String::from).to_vec();
-        let found = Predictions::of(("m", 2), names, &[0, 0, 0, 0, 1, 1], &[0, 0, 0, 1, 1, 2], None);
-        assert_eq!(found.confusion, [[3, 1, 0], [0, 1, 1], [0, 0, 0]]);
+        let truth = (&[0, 0, 0, 0, 1, 1][..], Weights::ONE);
+        let found = Predictions::of(("m", 2), names, truth, &[0, 0, 0, 1, 1, 2], None);
+        assert_eq!(found.confusion, [[3.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]);
+        let json = serde_json::to_string(&found).unwrap();
+        assert!(json.contains("\"confusion\":[[3,1,0],[0,1,1],[0,0,0]]"), "{json}");
         assert_eq!(found.class_errors, [Some(0.25), Some(0.5), None]);
         assert!((found.error() - 1.0 / 3.0).abs() < 1e-15 && found.calibration.is_none());
+    }
+
+    #[test]
+    fn a_weight_is_a_row_given_so_often() {
+        let p = array![[0.1, 0.9], [0.45, 0.55], [0.8, 0.2]];
+        let names = || ["a", "b"].map(String::from).to_vec();
+        let weights = [2.0, 0.0, 3.0];
+        let truth = (&[1, 0, 1][..], Weights::new(Some(&weights)));
+        let weighted = Predictions::of(("m", 2), names(), truth, &[1, 1, 0], Some(p.view()));
+        let repeated = p.select(Axis(0), &[0, 0, 2, 2, 2]);
+        let truth = (&[1; 5][..], Weights::ONE);
+        let expected = Predictions::of(("m", 2), names(), truth, &[1, 1, 0, 0, 0], Some(repeated.view()));
+        assert_eq!((&weighted.confusion, weighted.error()), (&expected.confusion, 0.6));
+        assert_eq!(weighted.class_errors, [None, Some(0.6)]);
+        let (a, b) = (weighted.calibration.unwrap(), expected.calibration.unwrap());
+        // Sums in another order.
+        assert!(
+            (a.brier_score - b.brier_score).abs() < 1e-15
+                && (a.expected_error - b.expected_error).abs() < 1e-15
+        );
+        assert_eq!(a.bins.iter().map(|bin| bin.rows).collect::<Vec<_>>(), [3.0, 2.0]);
+        let half = [0.5; 3];
+        let truth = (&[1, 0, 1][..], Weights::new(Some(&half)));
+        let found = Predictions::of(("m", 2), names(), truth, &[1, 1, 0], None);
+        assert!(serde_json::to_string(&found).unwrap().contains("\"confusion\":[[0,0.5],[0.5,0.5]]"));
     }
 
     #[test]
     fn calibration_by_hand() {
         // Probabilities of the second class 0.9, 0.85, 0.2, 0.2 with outcomes 1, 0, 0, 1.
         let p = array![[0.1, 0.9], [0.15, 0.85], [0.8, 0.2], [0.8, 0.2]];
-        let found = Calibration::of(&[1, 0, 0, 1], &[1, 1, 0, 0], p.view());
+        let found = Calibration::of((&[1, 0, 0, 1], Weights::ONE), &[1, 1, 0, 0], p.view());
         let squares: f64 = [0.1_f64, 0.85, 0.2, 0.8].map(|e| e * e).iter().sum();
         assert!((found.brier_score - squares / 4.0).abs() < 1e-15);
         // The bins end at 0.2 and 0.9: (0.1, 0.2] has frequency 1/2, (0.8, 0.9] mean 0.875 and frequency 1/2.
-        let bins: Vec<(usize, f64)> = found.bins.iter().map(|bin| (bin.rows, bin.frequency)).collect();
-        assert_eq!(bins, [(2, 0.5), (2, 0.5)]);
+        let bins: Vec<(f64, f64)> = found.bins.iter().map(|bin| (bin.rows, bin.frequency)).collect();
+        assert_eq!(bins, [(2.0, 0.5), (2.0, 0.5)]);
         assert!((found.expected_error - (0.3 + 0.375) / 2.0).abs() < 1e-15);
         // Three classes: the probability of the predicted class, and squares of all.
         let p = array![[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]];
-        let found = Calibration::of(&[1, 2], &[0, 2], p.view());
+        let found = Calibration::of((&[1, 2], Weights::ONE), &[0, 2], p.view());
         assert!((found.brier_score - (0.25 + 0.49 + 0.04 + 0.01 + 0.01 + 0.04) / 2.0).abs() < 1e-15);
         assert!((found.expected_error - (0.5 + 0.2) / 2.0).abs() < 1e-15);
     }

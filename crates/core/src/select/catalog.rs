@@ -65,19 +65,12 @@ impl Selector for SelectorMethod {
         self.inner().info()
     }
 
-    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
-        self.check_weights(data)?;
-        self.inner().select(&data.for_fit(), count, ctx)
+    fn fit(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
+        self.inner().fit(data, count, ctx)
     }
 
-    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        match self.check_weights(data) {
-            Ok(()) => self.inner().select_each(&data.for_fit(), counts, ctx),
-            // Each number has its own error.
-            Err(_) => {
-                counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
-            }
-        }
+    fn fit_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        self.inner().fit_each(data, counts, ctx)
     }
 
     fn supports_weights(&self) -> bool {

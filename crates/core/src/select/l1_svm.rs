@@ -122,7 +122,7 @@ impl Selector for L1Svm {
         Some(DependenceCheck::Single).filter(|_| self.c.is_none())
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check_classes(classes)?;

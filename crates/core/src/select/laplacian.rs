@@ -104,7 +104,7 @@ impl Selector for LaplacianScore {
         self.graph == Graph::Knn
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;

@@ -130,7 +130,7 @@ impl Selector for Pfs {
         true
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         data.need_rows(NAME, 2)?;
         self.check()?;

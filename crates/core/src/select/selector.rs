@@ -25,8 +25,21 @@ pub trait Selector: Parameters {
     /// What to know about the method before using it.
     fn info(&self) -> &'static Info;
 
+    /// Ranks all features and selects `count` of them. The data are those of [`Dataset::for_fit`], with weights only if it
+    /// supports them; call [`Selector::select`].
+    fn fit(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
+
+    /// As [`Selector::fit`], for each of several numbers of features; call [`Selector::select_each`]. Override it to share
+    /// work between them.
+    fn fit_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        counts.iter().map(|&count| self.fit(data, FeatureCount::Count(count), ctx)).collect()
+    }
+
     /// Ranks all features and selects `count` of them.
-    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
+    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
+        self.check_weights(data)?;
+        self.fit(&data.for_fit(), count, ctx)
+    }
 
     /// Ranks all features of typed data and selects `count` of them. If the number is automatic, no feature with a score of
     /// zero is selected, and none at all if the target does not depend on the features (see [`Selector::dependence_check`]).
@@ -39,7 +52,7 @@ pub trait Selector: Parameters {
     ) -> Result<Selection> {
         self.check_weights(data)?;
         let data = &*data.for_fit();
-        let mut selection = self.select(&*self.prepared(data, encoding)?, count, ctx)?;
+        let mut selection = self.fit(&*self.prepared(data, encoding)?, count, ctx)?;
         if count == FeatureCount::Auto {
             selection.drop_zero_scores();
             if let Some(check) = self.dependence_check().filter(|_| selection.n_selected > 0) {
@@ -67,10 +80,15 @@ pub trait Selector: Parameters {
         })
     }
 
-    /// Makes an independent selection for each of several numbers of features. Override it to share work between
-    /// them.
+    /// Makes an independent selection for each of several numbers of features.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
+        match self.check_weights(data) {
+            Ok(()) => self.fit_each(&data.for_fit(), counts, ctx),
+            // Each number has its own error.
+            Err(_) => {
+                counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
+            }
+        }
     }
 
     /// The target it needs with its present parameters.

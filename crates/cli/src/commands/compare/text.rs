@@ -7,6 +7,7 @@ use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, SplitRule, Splits};
 use kernsift::error::bytes;
 use kernsift::evaluate::{Cell, Compare, Measure, Metric, Predictions, SplitChoice, Summary};
+use kernsift_report::rows_text;
 
 /// Numbers of features per block of the table if there is no terminal whose width decides.
 const BLOCK: usize = 6;
@@ -84,8 +85,8 @@ fn predictions(found: &Predictions, evaluator: &str) -> String {
     let rows =
         found.classes.iter().zip(&found.confusion).zip(&found.class_errors).map(|((name, row), error)| {
             let error = error.map_or(String::new(), |error| format!("{:.1}", 100.0 * error));
-            let counts = row.iter().map(usize::to_string);
-            [name.clone(), row.iter().sum::<usize>().to_string(), error].into_iter().chain(counts).collect()
+            let counts = row.iter().map(|&count| rows_text(count));
+            [name.clone(), rows_text(row.iter().sum()), error].into_iter().chain(counts).collect()
         });
     text += &table(&header, rows.collect(), &(1..header.len()).collect::<Vec<_>>());
     let Some(calibration) = &found.calibration else {
@@ -98,7 +99,7 @@ fn predictions(found: &Predictions, evaluator: &str) -> String {
         number(calibration.expected_error)
     );
     let rows = calibration.bins.iter().map(|bin| {
-        vec![bin.rows.to_string(), format!("{:.3}", bin.probability), format!("{:.3}", bin.frequency)]
+        vec![rows_text(bin.rows), format!("{:.3}", bin.probability), format!("{:.3}", bin.frequency)]
     });
     text + &table(&["rows", "probability", "frequency"], rows.collect(), &[0, 1, 2])
 }

@@ -60,13 +60,13 @@ impl Selector for Auto {
         false
     }
 
-    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
         let count = count.resolve(NAME, data.d())?;
         Ok(self.select_counts(data, &[count], ctx)?.remove(0))
     }
 
     /// Searches once, for the largest number.
-    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+    fn fit_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         from_one_search(NAME, data.d(), counts, |counts| self.select_counts(data, counts, ctx))
     }
 }

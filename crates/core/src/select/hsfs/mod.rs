@@ -198,7 +198,7 @@ impl Selector for Hsfs {
         Some(DependenceCheck::Joint).filter(|_| self.radius.or(self.penalty).is_none())
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let prepared = self.prepare(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         if let (Some(_), Some(strength)) = (wanted, self.radius.or(self.penalty)) {
@@ -232,9 +232,9 @@ impl Selector for Hsfs {
 
     /// Computes the path once, for the largest number. A smaller number then has more candidate sets than with a
     /// path of its own, so its result may differ.
-    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+    fn fit_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         if self.form == Form::Penalized || self.radius.is_some() || counts.is_empty() {
-            return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
+            return counts.iter().map(|&count| self.fit(data, FeatureCount::Count(count), ctx)).collect();
         }
         let all = || {
             let prepared = self.prepare(data)?;
@@ -249,7 +249,7 @@ impl Selector for Hsfs {
         };
         // Errors in the data are reported for every number.
         all().unwrap_or_else(|_: Error| {
-            counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
+            counts.iter().map(|&count| self.fit(data, FeatureCount::Count(count), ctx)).collect()
         })
     }
 

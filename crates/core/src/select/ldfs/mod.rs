@@ -167,7 +167,7 @@ impl Selector for Ldfs {
         Some(DependenceCheck::Single).filter(|_| self.penalty.is_none())
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check()?;

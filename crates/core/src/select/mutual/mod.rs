@@ -113,7 +113,7 @@ impl Selector for MutualInformation {
         true
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_unencoded(NAME)?;
         let target = EstimatorTarget::of(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;

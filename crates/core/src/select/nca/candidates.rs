@@ -1,6 +1,6 @@
 //! The candidates among many features, by quick scores.
 
-use super::problem::spread;
+use super::rows::WeightedRows;
 use super::settings::NAME;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target, is_constant};
@@ -42,10 +42,10 @@ pub(super) struct Candidates {
 
 /// Features that vary; among many of them the union of the best by several quick scores. The others are ranked by
 /// the best rank that a score gives them.
-/// `rows` are sorted; the features of `sets` are candidates in any case.
+/// The features of `sets` are candidates in any case.
 pub(super) fn candidates(
     data: &Dataset,
-    rows: &[usize],
+    used: &WeightedRows,
     sets: &[Vec<usize>],
     limits: Limits,
     ctx: &Context,
@@ -57,8 +57,9 @@ pub(super) fn candidates(
     if varying.len() <= limits.features {
         return Ok(Candidates { features: varying, others: vec![] });
     }
-    let some: Vec<usize> = spread(data, rows, MAX_ROWS).into_iter().map(|at| rows[at]).collect();
-    let sample = if some.len() < data.n() { Cow::Owned(data.take_rows(&some)) } else { Cow::Borrowed(data) };
+    let sample = sample(data, used)?;
+    // Some scores have no weights.
+    let plain = sample.unweighted(2 * MAX_ROWS);
     let mut best_rank = vec![usize::MAX; data.d()];
     sets.iter().flatten().for_each(|&f| best_rank[f] = 0);
     let quiet = &Context { observer: &Quiet(ctx.observer), ..*ctx };
@@ -66,8 +67,11 @@ pub(super) fn candidates(
     for at in 0..=selectors.len() {
         ctx.step("NCA candidates", at, 1 + selectors.len())?;
         let (name, order) = match at.checked_sub(1).map(|at| &selectors[at]) {
-            Some(selector) => (selector.info().title, by_score(selector.as_ref(), &sample, quiet)),
-            None => ("dependence", by_dependence(&sample, quiet)),
+            Some(selector) => {
+                let data = if selector.supports_weights() { &sample } else { &plain };
+                (selector.info().title, by_score(selector.as_ref(), data, quiet))
+            }
+            None => ("dependence", by_dependence(&plain, quiet)),
         };
         // A score that fails, for example for lack of memory, is left out.
         match order {
@@ -81,6 +85,17 @@ pub(super) fn candidates(
     others.sort_by_key(|&f| best_rank[f]);
     ctx.note(format!("{NAME}: {} of {} features are candidates", features.len(), data.d()));
     Ok(Candidates { features, others })
+}
+
+/// The rows on which the scores are computed.
+fn sample<'a>(data: &'a Dataset, used: &WeightedRows) -> Result<Cow<'a, Dataset>> {
+    let some = used.spread(data, MAX_ROWS);
+    if some.len() == data.n() {
+        return Ok(Cow::Borrowed(data));
+    }
+    let rows: Vec<usize> = some.rows.iter().map(|&at| used.rows[at]).collect();
+    let sample = data.take_rows(&rows);
+    Ok(Cow::Owned(if data.is_weighted() { sample.with_weights(some.weights, NAME)? } else { sample }))
 }
 
 /// The features on which the target depends alone, linearly or not, best first.

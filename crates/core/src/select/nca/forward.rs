@@ -112,7 +112,7 @@ impl Forward {
     /// achieve by chance: the standard error of the mean decrease of the rows, times the expected maximum of as many
     /// normal variables.
     fn is_relevant(&self, problem: &Problem, n_candidates: usize) -> bool {
-        let shares = problem.goal.shares();
+        let (shares, copies) = (problem.goal.shares(), problem.goal.copies());
         let now = &self.steps[self.steps.len() - 1].rows;
         let before = |i: usize| match self.count {
             0 => problem.goal.empty_loss(),
@@ -120,8 +120,8 @@ impl Forward {
         };
         let decreases: Vec<f64> = now.iter().enumerate().map(|(i, loss)| before(i) - loss).collect();
         let mean: f64 = decreases.iter().zip(shares).map(|(decrease, share)| share * decrease).sum();
-        let square = |(decrease, share): (&f64, &f64)| (share * (decrease - mean)).powi(2);
-        let error = decreases.iter().zip(shares).map(square).sum::<f64>().sqrt();
+        let square = |i: usize| (shares[i] * (decreases[i] - mean)).powi(2) / copies[i];
+        let error = (0..decreases.len()).map(square).sum::<f64>().sqrt();
         mean > (2.0 * (n_candidates as f64).ln()).sqrt().max(1.0) * error
     }
 }

@@ -1,5 +1,6 @@
 //! The leave-one-out loss of a row, from weighted sums over its kernel values.
 
+use super::rows::WeightedRows;
 use crate::data::{Dataset, Target};
 use crate::error::{Error, Result};
 use std::ops::Range;
@@ -23,8 +24,8 @@ enum Kind {
 /// The target of query rows and landmarks.
 ///
 /// The loss of a row depends on two sums over landmarks: in classification of its own class (slot 0) and of the others
-/// (slot 1), weighted by one over the size of the class; in regression with the target as weight (slot 0) and without
-/// (slot 1).
+/// (slot 1), weighted by one over the size of the class; in regression with the target as factor (slot 0) and without
+/// (slot 1). Landmarks have their weights besides.
 pub(super) struct Goal {
     kind: Kind,
     /// The weights of the landmarks in each slot.
@@ -32,6 +33,12 @@ pub(super) struct Goal {
     rough_weights: [Vec<f32>; 2],
     /// The weight of each query row in the loss.
     shares: Vec<f64>,
+    /// The sum of the weights of the landmarks.
+    total: f64,
+    /// How many equal rows each query row stands for.
+    copies: Vec<f64>,
+    /// What each landmark adds to its own sums, by its weight: the fraction of its copies that are not itself.
+    own_kernel: Vec<f64>,
 }
 
 /// Landmarks that add to a slot.
@@ -41,51 +48,69 @@ pub(super) struct Segment {
 }
 
 impl Goal {
-    /// `rows` are sorted by class, and `landmarks` are positions among them in ascending order.
-    pub fn new(data: &Dataset, rows: &[usize], landmarks: &[usize]) -> Self {
+    /// The rows are sorted by class, and `landmarks` are positions among them in ascending order.
+    pub fn new(data: &Dataset, used: &WeightedRows, landmarks: &WeightedRows) -> Self {
         match data.target() {
             Target::Classes(classes) => {
-                Self::classes(&rows.iter().map(|&i| classes.codes[i]).collect::<Vec<_>>(), landmarks)
+                let codes: Vec<usize> = used.rows.iter().map(|&i| classes.codes[i]).collect();
+                Self::classes(&codes, used, landmarks)
             }
             Target::Continuous(y) => {
-                Self::numbers(&rows.iter().map(|&i| y[i]).collect::<Vec<_>>(), landmarks)
+                Self::numbers(&used.rows.iter().map(|&i| y[i]).collect::<Vec<_>>(), used, landmarks)
             }
             Target::None => unreachable!("the target is checked"),
         }
     }
 
-    fn classes(codes: &[usize], landmarks: &[usize]) -> Self {
-        let start = |code: usize| landmarks.partition_point(|&at| codes[at] < code);
+    fn classes(codes: &[usize], used: &WeightedRows, landmarks: &WeightedRows) -> Self {
+        let start = |code: usize| landmarks.rows.partition_point(|&at| codes[at] < code);
         let own: Vec<Range<usize>> = codes.iter().map(|&code| start(code)..start(code + 1)).collect();
-        let size = |at: usize| {
-            codes.partition_point(|&c| c <= codes[at]) - codes.partition_point(|&c| c < codes[at])
+        let codes_end = codes.last().copied().unwrap_or(0);
+        let sums = |codes: &mut dyn Iterator<Item = usize>, weights: &[f64]| {
+            let mut sums = vec![0.0; 1 + codes_end];
+            codes.zip(weights).for_each(|(code, weight)| sums[code] += weight);
+            sums
         };
+        let of_class = sums(&mut codes.iter().copied(), &used.weights);
+        let of_landmarks = sums(&mut landmarks.rows.iter().map(|&at| codes[at]), &landmarks.weights);
         let n_classes = (1 + codes.windows(2).filter(|pair| pair[0] != pair[1]).count()) as f64;
-        let weights: Vec<f64> = landmarks.iter().map(|&at| 1.0 / own[at].len() as f64).collect();
-        let shares = (0..codes.len()).map(|at| 1.0 / (n_classes * size(at) as f64)).collect();
-        let kind = Kind::Classes { own, n_classes, prior: PRIOR / landmarks.len() as f64 };
-        Self::with_weights(kind, [weights.clone(), weights], shares)
+        let landmark = |(&at, weight): (&usize, &f64)| weight / of_landmarks[codes[at]];
+        let weights: Vec<f64> = landmarks.rows.iter().zip(&landmarks.weights).map(landmark).collect();
+        let share = |(&code, weight): (&usize, &f64)| weight / (n_classes * of_class[code]);
+        let shares = codes.iter().zip(&used.weights).map(share).collect();
+        let kind = Kind::Classes { own, n_classes, prior: PRIOR / landmarks.n_copies() };
+        Self::with_weights(kind, [weights.clone(), weights], shares, [used, landmarks])
     }
 
-    fn numbers(y: &[f64], landmarks: &[usize]) -> Self {
+    fn numbers(y: &[f64], used: &WeightedRows, landmarks: &WeightedRows) -> Self {
         let low = y.iter().copied().fold(f64::INFINITY, f64::min);
         let high = y.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Halves, because the range of finite numbers may overflow. A subsample may have equal numbers.
         let half_range = (high / 2.0 - low / 2.0).max(f64::MIN_POSITIVE);
         let y: Vec<f64> = y.iter().map(|v| (v / 2.0 - low / 2.0) / half_range).collect();
-        let n = y.len() as f64;
-        let mean = y.iter().sum::<f64>() / n;
-        let variance = y.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+        let total: f64 = used.weights.iter().sum();
+        let mean = y.iter().zip(&used.weights).map(|(v, weight)| weight * v).sum::<f64>() / total;
+        let square = |(v, weight): (&f64, &f64)| weight * (v - mean).powi(2);
+        let variance = y.iter().zip(&used.weights).map(square).sum::<f64>() / total;
         let variance = variance.max(f64::MIN_POSITIVE);
-        let weights = [landmarks.iter().map(|&at| y[at]).collect(), vec![1.0; landmarks.len()]];
-        let shares = vec![1.0 / n; y.len()];
-        Self::with_weights(Kind::Numbers { y, mean, variance }, weights, shares)
+        let targets = landmarks.rows.iter().zip(&landmarks.weights).map(|(&at, weight)| weight * y[at]);
+        let weights = [targets.collect(), landmarks.weights.clone()];
+        let shares = used.weights.iter().map(|weight| weight / total).collect();
+        Self::with_weights(Kind::Numbers { y, mean, variance }, weights, shares, [used, landmarks])
     }
 
-    fn with_weights(kind: Kind, weights: [Vec<f64>; 2], shares: Vec<f64>) -> Self {
+    fn with_weights(
+        kind: Kind,
+        weights: [Vec<f64>; 2],
+        shares: Vec<f64>,
+        [used, landmarks]: [&WeightedRows; 2],
+    ) -> Self {
         let rough = |slot: usize| weights[slot].iter().map(|&w| w as f32).collect();
         let rough_weights = [rough(0), rough(1)];
-        Self { kind, weights, rough_weights, shares }
+        let copies = (0..used.len()).map(|at| used.copies(at)).collect();
+        let own_kernel = (0..landmarks.len()).map(|at| 1.0 - 1.0 / landmarks.copies(at)).collect();
+        let total = landmarks.weights.iter().sum();
+        Self { kind, weights, rough_weights, shares, total, copies, own_kernel }
     }
 
     /// Returns an error for a target that cannot be predicted.
@@ -126,6 +151,24 @@ impl Goal {
 
     pub fn shares(&self) -> &[f64] {
         &self.shares
+    }
+
+    pub fn copies(&self) -> &[f64] {
+        &self.copies
+    }
+
+    /// The kernel value of a landmark and itself in its own sums: only its copies add to them.
+    pub fn own_kernel(&self, landmark: usize) -> f64 {
+        self.own_kernel[landmark]
+    }
+
+    /// What query row `i`, which is this landmark, adds to its own sums.
+    pub fn own_sums(&self, i: usize, landmark: usize) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for segment in self.segments(i, self.own_kernel.len()).iter().filter(|s| s.at.contains(&landmark)) {
+            sums[segment.slot] += self.weights[segment.slot][landmark] * self.own_kernel[landmark];
+        }
+        sums
     }
 
     /// How the first `len` landmarks add to the slots of query row `i`.
@@ -169,7 +212,7 @@ impl Goal {
             Kind::Classes { prior, .. } => 2.0 * SECOND_ORDER * (relative + ABSOLUTE_ERROR / prior),
             Kind::Numbers { y, mean, variance } => {
                 let value = predicted(sums, *mean);
-                let absolute = ABSOLUTE_ERROR * self.weights[0].len() as f64 / PRIOR;
+                let absolute = ABSOLUTE_ERROR * self.total / PRIOR;
                 let error = 2.0 * SECOND_ORDER * (relative * value + absolute);
                 (2.0 * (value - y[i]).abs() + error) * error / variance
             }

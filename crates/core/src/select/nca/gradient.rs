@@ -72,11 +72,15 @@ impl<'a> Weighted<'a> {
             let kernel = row.as_slice_mut().expect("row-major");
             exp_scaled(kernel, -1.0);
             if let Some(own) = self.problem.landmark_of(i) {
-                kernel[own] = 0.0;
+                kernel[own] = goal.own_kernel(own);
             }
             let sums = self.problem.sums(i, kernel);
             total += goal.shares()[i] * goal.loss(i, sums);
             if gradient {
+                if let Some(own) = self.problem.landmark_of(i) {
+                    // Its distance is always 0.
+                    kernel[own] = 0.0;
+                }
                 self.weight(i, kernel, goal.derivatives(i, sums));
             }
         }

@@ -7,6 +7,7 @@ mod goal;
 mod gradient;
 mod problem;
 mod rough;
+mod rows;
 mod run;
 mod settings;
 mod setup;
@@ -16,7 +17,8 @@ mod tests;
 
 pub(super) use candidates::Limits;
 pub(super) use goal::{PRIOR, predicted};
-pub(super) use problem::{BANDWIDTHS, sorted_rows};
+pub(super) use problem::BANDWIDTHS;
+pub(super) use rows::sorted_rows;
 pub use settings::{Nca, NcaSearch};
 pub(super) use setup::{Found, check, search};
 
@@ -27,6 +29,7 @@ use crate::error::Result;
 use crate::interactions::jointly_relevant;
 use crate::method::Info;
 use forward::Goals;
+use rows::MAX_REPEATED;
 use run::Run;
 use settings::NAME;
 use setup::Setup;
@@ -41,7 +44,11 @@ impl Nca {
     ) -> Result<Vec<Selection>> {
         self.check()?;
         check(data, NAME)?;
-        let setup = Setup::new(data, jointly_relevant(data, ctx)?, Limits::default(), ctx)?;
+        let plain = data.unweighted(MAX_REPEATED);
+        if !data.is_repeatable(MAX_REPEATED) {
+            ctx.note(format!("{NAME}: features that matter jointly are screened without weights"));
+        }
+        let setup = Setup::new(data, jointly_relevant(&plain, ctx)?, Limits::default(), ctx)?;
         let wanted = counts.iter().copied().max().flatten();
         let forward = setup.forward(Goals::count(wanted, &setup.sets), ctx)?;
         let mut run = Run::new(self, &setup, forward, ctx)?;
@@ -63,17 +70,21 @@ impl Selector for Nca {
         self.search == NcaSearch::Forward && !self.swaps && matches!(self.n_subsamples, Some(0 | 1))
     }
 
+    fn supports_weights(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint)
     }
 
-    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
         let count = count.resolve(NAME, data.d())?;
         Ok(self.select_counts(data, &[count], ctx)?.remove(0))
     }
 
     /// Searches once, for the largest number.
-    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+    fn fit_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         from_one_search(NAME, data.d(), counts, |counts| self.select_counts(data, counts, ctx))
     }
 }

@@ -2,13 +2,13 @@
 
 use super::cells::Cells;
 use super::goal::Goal;
+use super::rows::WeightedRows;
 use super::settings::NAME;
 use crate::context::Context;
-use crate::data::{Dataset, Target};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::simd::{dot, exp_scaled};
 use rayon::prelude::*;
-use std::cmp::Ordering;
 use std::ops::Range;
 
 /// The bandwidths $h$ from which the search chooses, each half of the next.
@@ -21,64 +21,8 @@ pub(super) const LARGEST: usize = BANDWIDTHS.len() - 1;
 /// Up to this many rows every row is compared with all others; more rows are compared with landmarks.
 const MAX_EXACT_ROWS: usize = 4000;
 const N_LANDMARKS: usize = 2000;
-/// Largest number of rows whose loss is computed.
-const MAX_QUERIES: usize = 20_000;
-/// A class keeps at least this many rows, if it has them, where rows are left out.
-const MIN_OF_CLASS: usize = 50;
 /// Rows per task.
 const ROWS: usize = 16;
-
-/// The rows that a search uses: in the order of the target and then of their values, so that results do not depend on
-/// the order of the data.
-pub(in crate::select) fn sorted_rows(data: &Dataset) -> Vec<usize> {
-    let by_target = |a: usize, b: usize| match data.target() {
-        Target::Classes(classes) => classes.codes[a].cmp(&classes.codes[b]),
-        Target::Continuous(y) => by_number(y[a], y[b]),
-        Target::None => Ordering::Equal,
-    };
-    let mut rows: Vec<usize> = (0..data.n()).collect();
-    rows.sort_by(|&a, &b| by_target(a, b).then_with(|| by_values(data, a, b)));
-    spread(data, &rows, MAX_QUERIES).into_iter().map(|at| rows[at]).collect()
-}
-
-/// Orders rows by their values.
-pub(super) fn by_values(data: &Dataset, a: usize, b: usize) -> Ordering {
-    let x = data.x();
-    (0..x.d()).map(|j| by_number(x.get(a, j), x.get(b, j))).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
-}
-
-/// Orders finite numbers; zeros of both signs are equal.
-fn by_number(a: f64, b: f64) -> Ordering {
-    a.partial_cmp(&b).unwrap_or(Ordering::Equal)
-}
-
-/// Positions of about `most` rows, evenly spaced in every class.
-pub(super) fn spread(data: &Dataset, rows: &[usize], most: usize) -> Vec<usize> {
-    if rows.len() <= most {
-        return (0..rows.len()).collect();
-    }
-    let fraction = most as f64 / rows.len() as f64;
-    let of_stratum = |at: Range<usize>| {
-        let kept = ((fraction * at.len() as f64).round() as usize).max(MIN_OF_CLASS.min(at.len()));
-        (0..kept).map(move |k| at.start + (2 * k + 1) * at.len() / (2 * kept))
-    };
-    strata(data, rows).into_iter().flat_map(of_stratum).collect()
-}
-
-/// Ranges of sorted rows with the same class; all rows in regression.
-pub(super) fn strata(data: &Dataset, rows: &[usize]) -> Vec<Range<usize>> {
-    let Target::Classes(classes) = data.target() else {
-        return std::iter::once(0..rows.len()).collect();
-    };
-    let mut all: Vec<Range<usize>> = vec![];
-    for (at, &i) in rows.iter().enumerate() {
-        match all.last_mut() {
-            Some(last) if classes.codes[rows[last.start]] == classes.codes[i] => last.end = at + 1,
-            _ => all.push(at..at + 1),
-        }
-    }
-    all
-}
 
 /// Features with a loss for every set of them. Features are named by their position in `features`.
 pub(super) struct Problem {
@@ -92,16 +36,17 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// `rows` are in the order of [`sorted_rows`], `features` are features of the data.
-    pub fn new(data: &Dataset, rows: &[usize], features: Vec<usize>) -> Self {
-        let most = if rows.len() > MAX_EXACT_ROWS { N_LANDMARKS } else { rows.len() };
-        Self::with_landmarks(data, rows, features, most)
+    /// `features` are features of the data.
+    pub fn new(data: &Dataset, used: &WeightedRows, features: Vec<usize>) -> Self {
+        let most = if used.len() > MAX_EXACT_ROWS { N_LANDMARKS } else { used.len() };
+        Self::with_landmarks(data, used, features, most)
     }
 
-    fn with_landmarks(data: &Dataset, rows: &[usize], features: Vec<usize>, most: usize) -> Self {
-        let landmarks = spread(data, rows, most);
-        let goal = Goal::new(data, rows, &landmarks);
-        let landmarks = (landmarks.len() < rows.len()).then_some(landmarks);
+    fn with_landmarks(data: &Dataset, used: &WeightedRows, features: Vec<usize>, most: usize) -> Self {
+        let landmarks = used.spread(data, most);
+        let goal = Goal::new(data, used, &landmarks);
+        let rows = &used.rows;
+        let landmarks = (landmarks.len() < rows.len()).then_some(landmarks.rows);
         let groups = data.groups();
         let cells = |&feature: &usize| {
             let columns = groups.columns(feature).map(|j| rows.iter().map(|&i| data.x().get(i, j)).collect());
@@ -216,11 +161,11 @@ impl Problem {
     fn row_losses(&self, i: usize, mut distances: Vec<f64>, n_features: usize) -> Losses {
         exp_scaled(&mut distances, -1.0 / (BANDWIDTHS[LARGEST] * n_features as f64));
         let mut kernel = distances;
-        if let Some(own) = self.landmark_of(i) {
-            kernel[own] = 0.0;
-        }
         let mut losses = Losses::default();
         for (at, loss) in losses.iter_mut().enumerate().rev() {
+            if let Some(own) = self.landmark_of(i) {
+                kernel[own] = self.goal.own_kernel(own);
+            }
             *loss = self.goal.loss(i, self.sums(i, &kernel));
             if at > 0 {
                 kernel.iter_mut().for_each(|k| *k *= *k);
@@ -244,6 +189,6 @@ impl Problem {
 impl Problem {
     /// With at most this many landmarks.
     pub fn with_few_landmarks(data: &Dataset, most: usize) -> Self {
-        Self::with_landmarks(data, &sorted_rows(data), (0..data.d()).collect(), most)
+        Self::with_landmarks(data, &WeightedRows::new(data), (0..data.d()).collect(), most)
     }
 }

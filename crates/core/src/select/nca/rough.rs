@@ -109,7 +109,9 @@ impl<'a> Rough<'a> {
             return Estimate { loss: problem.goal.empty_loss(), error: f64::INFINITY };
         }
         let kernel = problem.cells[candidate].kernel(self.gamma);
-        space.sums.fill([0.0; 2]);
+        for (i, sums) in space.sums.iter_mut().enumerate() {
+            *sums = problem.landmark_of(i).map_or([0.0; 2], |own| problem.goal.own_sums(i, own));
+        }
         let mut from = 0;
         for i in 0..problem.n() {
             let len = row_len(problem, i);

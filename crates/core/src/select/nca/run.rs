@@ -21,9 +21,9 @@ const SUBSAMPLE_POOL: usize = 16;
 /// The gradient form starts from at most this many sets of features that matter jointly.
 const MAX_SET_STARTS: usize = 4;
 /// Below this many rows the search is always averaged over subsamples.
-const FEW_ROWS: usize = 100;
+const FEW_ROWS: f64 = 100.0;
 /// Above this many rows it is averaged only on request.
-const MANY_ROWS: usize = 4000;
+const MANY_ROWS: f64 = 4000.0;
 /// The search is averaged if searches on subsamples find less than this fraction of its features.
 const STEADY: f64 = 0.7;
 
@@ -50,7 +50,7 @@ impl<'a> Run<'a> {
             NcaSearch::Gradient if !forward.steps.is_empty() => {
                 let mut starts = vec![forward.order()];
                 starts.extend(setup.sets.iter().take(MAX_SET_STARTS).cloned());
-                Weighted::new(&setup.problem, setup.data, &setup.rows, ctx)?.minima(&starts, ctx)?
+                Weighted::new(&setup.problem, setup.data, &setup.used.rows, ctx)?.minima(&starts, ctx)?
             }
             _ => vec![],
         };
@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
     fn votes(&mut self, chosen: &[usize], ctx: &Context) -> Result<Option<Vec<f64>>> {
         let n = match self.method.n_subsamples {
             Some(n) => n,
-            None if self.setup.rows.len() > MANY_ROWS => 0,
+            None if self.setup.used.n_copies() > MANY_ROWS => 0,
             None => N_AVERAGED,
         };
         let all = self.problem.features.len();
@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
             Some(subsamples) => subsamples,
             none => none.insert(new_subsamples(self.setup, &self.forward, ctx)?),
         };
-        if self.method.n_subsamples.is_none() && self.setup.rows.len() >= FEW_ROWS {
+        if self.method.n_subsamples.is_none() && self.setup.used.n_copies() >= FEW_ROWS {
             let agreement = subsamples.agreement(&features, ctx)?;
             if agreement >= STEADY {
                 return Ok(None);
@@ -228,10 +228,10 @@ fn new_subsamples<'a>(setup: &'a Setup, forward: &Forward, ctx: &Context) -> Res
     // Sets of which all features are in the pool.
     let position = |at: &usize| pool.binary_search(&problem.features[*at]).ok();
     let sets = setup.sets.iter().filter_map(|set| set.iter().map(position).collect()).collect();
-    let (n, m) = (setup.rows.len(), problem.n_landmarks());
+    let (n, m) = (setup.used.len(), problem.n_landmarks());
     let bytes = Problem::bytes(setup.data, n, &pool) + Rough::bytes(n, m);
     ctx.need_memory(format!("{NAME}'s subsamples"), 0.8 * bytes, "use fewer rows, or no subsamples")?;
-    Ok(Subsamples::new(setup.data, &setup.rows, pool, sets, forward.steps.len()))
+    Ok(Subsamples::new(setup.data, &setup.used, pool, sets, forward.steps.len()))
 }
 
 /// How much each step decreased the loss.

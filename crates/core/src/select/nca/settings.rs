@@ -51,7 +51,11 @@ crate::parameters! {
     /// found. Of the sets of features with the largest weights it selects that with the least loss without weights.
     /// The automatic count is the number of features with at least a tenth of the largest weight.
     ///
-    /// Beyond 4000 rows the sums are over 2000 landmarks, evenly spaced in every class, and the loss is that of at most 20,000
+    /// A row of an integer weight $w$ stands for $w$ copies, each of which is predicted from all rows including its $w - 1$ copies:
+    /// sums and losses are weighted, and $W_{ii} = (w_i - 1) / w_i$. If a weight is not an integer, rows have no copies, $W_{ii} = 0$,
+    /// and only the ratio of weights matters.
+    ///
+    /// Beyond 4000 rows the sums are over 2000 landmarks, evenly spaced in every class by weight, and the loss is that of at most 20,000
     /// rows. Beyond 2000 features the candidates are the union of the best 500 by the dependence of the target on each feature,
     /// HSIC Lasso, Relief and L1-SVM.
     ///

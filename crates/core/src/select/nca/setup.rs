@@ -3,8 +3,9 @@
 use super::candidates::{Limits, candidates};
 use super::forward::{Forward, Goals};
 use super::goal::Goal;
-use super::problem::{Problem, sorted_rows};
+use super::problem::Problem;
 use super::rough::Rough;
+use super::rows::WeightedRows;
 use super::settings::NAME;
 use crate::context::Context;
 use crate::data::Dataset;
@@ -13,8 +14,8 @@ use crate::error::Result;
 /// The problem of a data set.
 pub(super) struct Setup<'a> {
     pub data: &'a Dataset,
-    /// The rows that are used, sorted.
-    pub rows: Vec<usize>,
+    /// The rows that are used.
+    pub used: WeightedRows,
     pub problem: Problem,
     /// Features that vary but are no candidates, best first.
     pub others: Vec<usize>,
@@ -26,12 +27,12 @@ impl<'a> Setup<'a> {
     /// `sets` are sets of features of the data that matter jointly.
     pub fn new(data: &'a Dataset, sets: Vec<Vec<usize>>, limits: Limits, ctx: &Context) -> Result<Self> {
         check(data, NAME)?;
-        let rows = sorted_rows(data);
-        let candidates = candidates(data, &rows, &sets, limits, ctx)?;
-        let n = rows.len();
+        let used = WeightedRows::new(data);
+        let candidates = candidates(data, &used, &sets, limits, ctx)?;
+        let n = used.len();
         let bytes = Problem::bytes(data, n, &candidates.features) + 16.0 * data.n() as f64;
         let ctx = &ctx.hold(format!("{NAME}'s copy of the features"), bytes, "use fewer rows or columns")?;
-        let problem = Problem::new(data, &rows, candidates.features);
+        let problem = Problem::new(data, &used, candidates.features);
         let m = problem.n_landmarks();
         ctx.need_memory(format!("{NAME}'s kernel values"), Rough::bytes(n, m), "use fewer rows")?;
         if n < data.n() || m < n {
@@ -40,7 +41,7 @@ impl<'a> Setup<'a> {
         // Constant features are no candidates.
         let position = |f: &usize| problem.features.binary_search(f).ok();
         let sets = sets.iter().filter_map(|set| set.iter().map(position).collect()).collect();
-        Ok(Self { data, rows, problem, others: candidates.others, sets })
+        Ok(Self { data, used, problem, others: candidates.others, sets })
     }
 
     /// A search among all candidates.

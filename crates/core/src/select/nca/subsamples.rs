@@ -1,7 +1,8 @@
 //! Searches on subsamples of rows, whose average is steadier than one search.
 
 use super::forward::{Forward, Goals};
-use super::problem::{Problem, by_values, strata};
+use super::problem::Problem;
+use super::rows::{WeightedRows, by_values, strata};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target};
 use crate::error::Result;
@@ -18,7 +19,7 @@ pub(super) const N_CHECKED: usize = 3;
 /// Searches on subsamples.
 pub(super) struct Subsamples<'a> {
     data: &'a Dataset,
-    rows: &'a [usize],
+    used: &'a WeightedRows,
     /// Features that the searches may select.
     pool: Vec<usize>,
     /// Sets of features that matter jointly, as positions in the pool.
@@ -29,15 +30,15 @@ pub(super) struct Subsamples<'a> {
 }
 
 impl<'a> Subsamples<'a> {
-    /// `rows` are sorted; the searches find `count` of the features of `pool`.
+    /// The searches find `count` of the features of `pool`.
     pub fn new(
         data: &'a Dataset,
-        rows: &'a [usize],
+        used: &'a WeightedRows,
         pool: Vec<usize>,
         sets: Vec<Vec<usize>>,
         count: usize,
     ) -> Self {
-        Self { data, rows, pool, sets, count, orders: vec![] }
+        Self { data, used, pool, sets, count, orders: vec![] }
     }
 
     /// Runs searches until there are `n` of them.
@@ -45,7 +46,7 @@ impl<'a> Subsamples<'a> {
         let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
         while self.orders.len() < n {
             ctx.step("NCA subsamples", self.orders.len(), n)?;
-            let rows = subsample(self.data, self.rows, self.orders.len(), ctx.seed);
+            let rows = subsample(self.data, self.used, self.orders.len(), ctx.seed);
             let problem = Problem::new(self.data, &rows, self.pool.clone());
             let all: Vec<usize> = (0..self.pool.len()).collect();
             let found = Forward::run(&problem, &all, Goals::count(Some(self.count), &self.sets), &quiet)?;
@@ -76,26 +77,28 @@ impl<'a> Subsamples<'a> {
     }
 }
 
-/// Four fifths of the rows of every class, or of rows with similar numbers, in the same order.
-fn subsample(data: &Dataset, rows: &[usize], number: usize, seed: u64) -> Vec<usize> {
+/// Four fifths of the rows of every class, or of rows with similar numbers, in the same order. Copies of a row are drawn
+/// one by one.
+fn subsample(data: &Dataset, used: &WeightedRows, number: usize, seed: u64) -> WeightedRows {
+    let repeated = used.repeated();
+    let rows: Vec<usize> = repeated.iter().map(|&at| used.rows[at]).collect();
     let mut rng = Rng::stream(seed, &format!("NCA subsample {number}"));
-    let mut kept = vec![];
     if let Target::Classes(_) = data.target() {
         // Draws do not depend on the names of classes: they are made in the order of their first rows.
         let mut classes: Vec<(Range<usize>, Vec<usize>)> =
-            strata(data, rows).into_iter().map(|at| (at, vec![])).collect();
+            strata(data, &rows).into_iter().map(|at| (at, vec![])).collect();
         classes.sort_by(|(a, _), (b, _)| by_values(data, rows[a.start], rows[b.start]));
         for (at, drawn) in &mut classes {
             *drawn = rng.sample(at.len(), at.len() - at.len() / LEFT_OUT);
         }
         classes.sort_by_key(|(at, _)| at.start);
-        let of_class =
-            |(at, drawn): (Range<usize>, Vec<usize>)| drawn.into_iter().map(move |k| rows[at.start + k]);
-        return classes.into_iter().flat_map(of_class).collect();
+        let of_class = |(at, drawn): (Range<usize>, Vec<usize>)| drawn.into_iter().map(move |k| at.start + k);
+        return used.take(classes.into_iter().flat_map(of_class).map(|at| repeated[at]));
     }
-    for part in rows.chunks(LEFT_OUT) {
+    let mut kept = vec![];
+    for part in repeated.chunks(LEFT_OUT) {
         let out = if part.len() == LEFT_OUT { rng.below(LEFT_OUT) } else { LEFT_OUT };
-        kept.extend(part.iter().enumerate().filter(|(k, _)| *k != out).map(|(_, &i)| i));
+        kept.extend(part.iter().enumerate().filter(|(k, _)| *k != out).map(|(_, &at)| at));
     }
-    kept
+    used.take(kept.into_iter())
 }

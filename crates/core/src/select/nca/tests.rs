@@ -2,8 +2,9 @@
 
 use super::candidates::candidates;
 use super::gradient::Weighted;
-use super::problem::{BANDWIDTHS, Losses, Problem, sorted_rows};
+use super::problem::{BANDWIDTHS, Losses, Problem};
 use super::rough::Rough;
+use super::rows::WeightedRows;
 use super::subsamples::Subsamples;
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
@@ -37,8 +38,9 @@ fn example(n: usize, continuous: bool, seed: u64) -> Dataset {
     Dataset::encoded(names, x, Groups::of_sizes([1, 3, 1, 1, 2, 1]), target).unwrap()
 }
 
-/// The loss as it is defined, with the data in their order.
+/// The loss as it is defined, with the data in their order and each row as often as its weight says.
 fn naive(data: &Dataset, set: &[usize], h: f64) -> f64 {
+    let data = &*data.unweighted(1000);
     let (x, n) = (data.x().to_dense(), data.n());
     let columns = data.groups().expand(set);
     let w = |i: usize, j: usize| {
@@ -72,8 +74,14 @@ fn naive(data: &Dataset, set: &[usize], h: f64) -> f64 {
     }
 }
 
+/// With weights of one to three.
+fn weighted(data: Dataset) -> Dataset {
+    let weights = (0..data.n()).map(|row| (1 + row % 3) as f64).collect();
+    data.with_weights(weights, "w").unwrap()
+}
+
 fn problem(data: &Dataset) -> Problem {
-    Problem::new(data, &sorted_rows(data), (0..data.d()).collect())
+    Problem::new(data, &WeightedRows::new(data), (0..data.d()).collect())
 }
 
 fn losses(problem: &Problem, set: &[usize]) -> Losses {
@@ -92,8 +100,9 @@ fn select(method: &Nca, data: &Dataset, count: FeatureCount) -> Selection {
 #[test]
 fn losses_equal_the_definition() {
     let ctx = Context::default();
-    for continuous in [false, true] {
+    for (continuous, are_weighted) in [(false, false), (true, false), (false, true), (true, true)] {
         let data = example(70, continuous, 1);
+        let data = if are_weighted { weighted(data) } else { data };
         let problem = problem(&data);
         for set in [vec![0], vec![1], vec![4, 1], vec![2, 0, 4, 1, 5]] {
             let found = losses(&problem, &set);
@@ -145,10 +154,20 @@ fn all_rows_as_landmarks_are_the_exact_loss() {
 fn the_error_bound_holds() {
     let ctx = Context::default();
     let mut useful = 0;
-    for (continuous, landmarks, seed) in
-        [(false, 150, 3), (true, 150, 4), (false, 60, 5), (true, 60, 6), (false, 150, 7)]
-    {
+    for (continuous, landmarks, seed) in [
+        (false, 150, 3),
+        (true, 150, 4),
+        (false, 60, 5),
+        (true, 60, 6),
+        (false, 150, 7),
+        (false, 150, 8),
+        (true, 150, 8),
+        (true, 60, 8),
+    ] {
         let mut data = example(150, continuous, seed);
+        if seed == 8 {
+            data = weighted(data);
+        }
         if seed == 7 {
             // Outliers and tiny differences.
             let mut x = data.x().to_dense();
@@ -333,7 +352,7 @@ fn the_automatic_count_selects_the_relevant_features() {
 #[test]
 fn subsamples_score_features_by_their_places() {
     let data = example(60, false, 3);
-    let rows = sorted_rows(&data);
+    let rows = WeightedRows::new(&data);
     let ctx = Context::default();
     let mut subsamples = Subsamples::new(&data, &rows, (0..5).collect(), vec![], 2);
     let scores = subsamples.scores(6, 2, 3, &ctx).unwrap();
@@ -344,6 +363,65 @@ fn subsamples_score_features_by_their_places() {
     let averaged = select(&Nca { n_subsamples: Some(3), ..Nca::default() }, &data, FeatureCount::Count(2));
     assert!((averaged.scores.iter().sum::<f64>() - (1.0 + root)).abs() < 1e-12);
     assert!(averaged.order.windows(2).all(|pair| averaged.scores[pair[0]] >= averaged.scores[pair[1]]));
+}
+
+/// Sums in another order, and square roots of them.
+fn are_close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs()))
+}
+
+#[test]
+fn subsamples_divide_copies_of_a_row() {
+    for continuous in [false, true] {
+        let data = weighted(example(60, continuous, 3));
+        let repeated = data.repeated(1000).unwrap();
+        let rows = [WeightedRows::new(&data), WeightedRows::new(&repeated)];
+        assert_eq!([rows[0].n_copies(), rows[1].n_copies()], [120.0, 120.0]);
+        let [a, b] = [(&data, &rows[0]), (&repeated, &rows[1])].map(|(data, rows)| {
+            let mut subsamples = Subsamples::new(data, rows, (0..5).collect(), vec![], 3);
+            subsamples.scores(6, 3, 4, &Context::default()).unwrap()
+        });
+        assert!(are_close(&a, &b), "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn weights_that_are_no_numbers_of_rows_have_no_copies_and_no_unit() {
+    for continuous in [false, true] {
+        let data = example(70, continuous, 4);
+        let mut rng = Rng::new(1);
+        let weights: Vec<f64> = (0..70).map(|_| 0.5 + rng.uniform()).collect();
+        let of = |unit: f64| {
+            let weights = weights.iter().map(|w| unit * w).collect();
+            losses(&problem(&data.clone().with_weights(weights, "w").unwrap()), &[0, 4])
+        };
+        assert!(are_close(&of(1.0), &of(1e6)) && are_close(&of(1.0), &of(1e-6)));
+        // All of the same weight are none: a row of weight 0.5 or 2.5 does not predict itself.
+        let equal = data.clone().with_weights(vec![2.5; 70], "w").unwrap();
+        assert!(are_close(&losses(&problem(&equal), &[0, 4]), &losses(&problem(&data), &[0, 4])));
+        // Classes are balanced already.
+        let Target::Classes(_) = data.target() else { continue };
+        let balanced = data.clone().with_balanced_classes().unwrap();
+        assert!(are_close(
+            &losses(&problem(&balanced.for_fit()), &[0, 4]),
+            &losses(&problem(&data), &[0, 4])
+        ));
+    }
+}
+
+#[test]
+fn landmarks_are_spaced_by_weight() {
+    let data = example(300, true, 6);
+    let rows = WeightedRows::new(&data.clone().with_weights(vec![3.0; 300], "w").unwrap());
+    let plain = WeightedRows::new(&data).spread(&data, 100);
+    assert_eq!((&rows.spread(&data, 100).rows, plain.weights), (&plain.rows, vec![1.0; 100]));
+    // One row has half of the weight.
+    let weights = (0..300).map(|row| if row == 7 { 299.0 } else { 1.0 }).collect();
+    let rows = WeightedRows::new(&data.clone().with_weights(weights, "w").unwrap());
+    let found = rows.spread(&data, 100);
+    assert_eq!(found.weights.iter().sum::<f64>(), 100.0);
+    let heavy = found.weights.iter().position(|w| *w > 1.0).unwrap();
+    assert_eq!((rows.rows[found.rows[heavy]], found.weights[heavy]), (7, 50.0));
 }
 
 #[test]
@@ -357,9 +435,14 @@ fn many_rows_use_landmarks_and_many_features_candidates() {
     assert!((losses(&problem, &planted.relevant)[0] - few).abs() < 0.1 * few);
     let recipe = Synthetic { pattern: Pattern::Linear, rows: 60, columns: 2100, ..Synthetic::default() };
     let planted = recipe.make().unwrap();
-    let candidates =
-        candidates(&planted.data, &sorted_rows(&planted.data), &[], Limits::default(), &Context::default())
-            .unwrap();
+    let candidates = candidates(
+        &planted.data,
+        &WeightedRows::new(&planted.data),
+        &[],
+        Limits::default(),
+        &Context::default(),
+    )
+    .unwrap();
     assert!((500..1600).contains(&candidates.features.len()));
     assert_eq!(candidates.features.len() + candidates.others.len(), 2100);
     assert!(planted.relevant.iter().all(|f| candidates.features.contains(f)));
@@ -382,19 +465,20 @@ fn invalid_input_is_an_error() {
 #[test]
 fn gradients_are_those_of_the_loss() {
     for (continuous, landmarks) in [(false, 140), (true, 140), (false, 60), (true, 60)] {
-        let data = example(140, continuous, 5);
+        let data = weighted(example(140, continuous, 5));
         let problem = Problem::with_few_landmarks(&data, landmarks);
-        let weighted = Weighted::new(&problem, &data, &sorted_rows(&data), &Context::default()).unwrap();
+        let criterion =
+            Weighted::new(&problem, &data, &WeightedRows::new(&data).rows, &Context::default()).unwrap();
         // Equal weights are the loss of a set at a bandwidth.
         let mut w = Array2::zeros((6, 1));
         [0, 1, 4].iter().for_each(|&f| w[[f, 0]] = 1.0 / (0.5 * 3.0));
         let expected = losses(&problem, &[0, 1, 4])[1];
         // Distances by products lose some digits.
-        assert!((crate::optim::Criterion::value(&weighted, &w) - expected).abs() < 1e-11);
+        assert!((crate::optim::Criterion::value(&criterion, &w) - expected).abs() < 1e-11);
         let w = ndarray::array![[0.3], [0.5], [0.01], [0.2], [0.4], [0.7]];
-        // The error of central differences with a step of 1e-5, whose third derivatives are moderate.
-        let error = gradient_error(&weighted, &w, 1e-5);
-        assert!(error < 1e-7, "{continuous} {landmarks}: {error}");
+        // The error of central differences with a step of 1e-5: third derivatives are thousands where a sum is near the prior.
+        let error = gradient_error(&criterion, &w, 1e-5);
+        assert!(error < 1e-6, "{continuous} {landmarks}: {error}");
     }
 }
 

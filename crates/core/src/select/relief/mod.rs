@@ -136,7 +136,7 @@ impl Selector for Relief {
         Some(DependenceCheck::Joint)
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_unencoded(NAME)?;
         self.check_ranges()?;
         let wanted_number = || wanted.resolve(NAME, data.d());

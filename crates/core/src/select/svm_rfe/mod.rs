@@ -168,7 +168,7 @@ impl Selector for SvmRfe {
         Some(if is_linear { DependenceCheck::Single } else { DependenceCheck::Joint })
     }
 
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+    fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check_classes(classes)?;
