@@ -170,7 +170,7 @@ class ReportParts:
         unset = [name for name in SIZE_PARAMETERS if name in defaults and defaults[name] is None]
         estimator.set_params(**dict.fromkeys(unset))
         # A splitter makes the outer splits, and the selector has folds that respect the groups.
-        cv = self.cv
+        cv: Any = self.cv
         if not isinstance(getattr(estimator, "cv", 0), Integral):
             cv = estimator.cv
             estimator.set_params(cv=CV)
