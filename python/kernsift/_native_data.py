@@ -35,7 +35,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 #: A class index per sample, and the names of the classes.
 Classes = tuple[IntArray, list[str]]
-#: Classes, or a continuous target.
+#: Classes, or a continuous target of one column or several.
 Target = Classes | FloatArray
 #: What splits of samples respect: the group of each, or splits.
 Rule = IntArray | list[tuple[IntArray, IntArray]]
@@ -159,7 +159,8 @@ def _checked_frame(
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    y = column_or_1d(y, warn=True)
+    if not others.get("multi_output"):
+        y = column_or_1d(y, warn=True)
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
     check_consistent_length(X, y)
     return rows, y
@@ -327,6 +328,13 @@ def continuous_target(y: npt.NDArray[Any], target_type: str) -> FloatArray | Non
         return None
     target = _native.read_target(array_cells(y), target_type)
     return None if isinstance(target, tuple) else target
+
+
+def n_outputs(y: Any) -> int:
+    """The number of columns of a target."""
+    # Functions of numpy do not take every object that converts to an array.
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y).shape
+    return int(shape[1]) if len(shape) == 2 else 1
 
 
 def check_complete_target(y: Any, name: str = "y") -> None:

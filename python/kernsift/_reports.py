@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsift import _native
@@ -17,11 +18,13 @@ from kernsift._frames import PreparedRows, as_frame, frame_names, prepare
 from kernsift._html import saved
 from kernsift._native_data import (
     Check,
+    FloatArray,
     NamedRows,
     NativeRows,
     Settings,
     Target,
     checked_rows,
+    n_outputs,
     native_rows,
     native_target,
     settings,
@@ -97,8 +100,14 @@ class ReportParts:
     def __init__(self, estimator: Any, given: Any, x: Any, y: Any, cv: int | None, name: str) -> None:
         self.estimator, self.given = estimator, given
         # Triplets are not a target with one value per sample.
-        self.has_triplets = np.ndim(y) == 2 and np.shape(y)[1] == 3
-        self.y = y if y is None or self.has_triplets else column_or_1d(y, warn=True)
+        self.has_outputs = getattr(estimator, "_supports_outputs", False) and n_outputs(y) > 1
+        self.has_triplets = n_outputs(y) == 3 and not self.has_outputs
+        if y is None or self.has_triplets:
+            self.y = y
+        elif self.has_outputs:
+            self.y = check_array(y, dtype=np.float64, input_name="y")
+        else:
+            self.y = column_or_1d(y, warn=True)
         self.target_name = called if isinstance(called := getattr(y, "name", None), str) else None
         self.x, self.cv, self.name = x, cv, name
         self.names = x.names if isinstance(x, PreparedRows) else _column_names(estimator)
@@ -125,6 +134,9 @@ class ReportParts:
         """The target in the form of the native module; None without a target, or if `y` holds triplets."""
         if self.y is None or self.has_triplets:
             return None
+        if self.has_outputs:
+            outputs: FloatArray = self.y
+            return outputs
         default = "class" if hasattr(self.estimator, "classes_") else "auto"
         return native_target(self.y, getattr(self.estimator, "target_type", default), "y")
 
@@ -164,13 +176,15 @@ class ReportParts:
             return "Cross-validation was disabled (cv=None)."
         if self.y is None:
             return "Cross-validation needs a target."
+        if self.has_outputs:
+            return "Cross-validation is for a target of one column."
         estimator = clone(self.estimator)
         # Other parameters that determine the number of features would contradict a given number.
         defaults = type(estimator)().get_params(deep=False)
         unset = [name for name in SIZE_PARAMETERS if name in defaults and defaults[name] is None]
         estimator.set_params(**dict.fromkeys(unset))
         # A splitter makes the outer splits, and the selector has folds that respect the groups.
-        cv = self.cv
+        cv: Any = self.cv
         if not isinstance(getattr(estimator, "cv", 0), Integral):
             cv = estimator.cv
             estimator.set_params(cv=CV)

@@ -23,6 +23,7 @@ from kernsift._native_data import (
     checked_rows,
     continuous_target,
     method_json,
+    n_outputs,
     native_rows,
 )
 from kernsift._parameters import documented
@@ -76,6 +77,8 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
     #: It selects among typed features of a data frame, rather than among encoded ones.
     _selects_typed: ClassVar[bool] = True
+    #: Its target may have several columns.
+    _supports_outputs: ClassVar[bool] = False
 
     n_features_to_select: int | float | None
     standardize: bool
@@ -87,9 +90,9 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
         Parameters
         ----------
         {X_train}
-        y : array-like of shape (n_samples,), default=None
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Class labels or, for methods that support it, a continuous target. Unsupervised methods ignore it;
-            the others need it.
+            the others need it. FOHSIC, BAHSIC, HSICLasso and HSFS support several continuous columns.
 
         Returns
         -------
@@ -98,6 +101,11 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
         return self._fit(X, y)
 
     def _fit(self, X: Any, y: Any, *, groups: Any = None, sample_weight: Any = None) -> Self:
+        if n_outputs(y) > 1 and self._uses_target() and not self._supports_outputs:
+            raise ValueError(
+                f"{type(self).__name__} does not support a y of several columns; FOHSIC, BAHSIC, HSICLasso "
+                f"and HSFS do. y should be a 1d array, got an array of shape {np.asarray(y).shape} instead."
+            )
         X, target = self._checked(X, y)
         rule = self._split_rule(X, y, groups)
         self._sample_weight = read_weights(sample_weight, X.shape[0])
@@ -185,6 +193,7 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.target_tags.required = self._uses_target()
+        tags.target_tags.multi_output = self._supports_outputs
         return tags
 
 
@@ -211,9 +220,9 @@ class WeightedSelector(BaseSelector):
         Parameters
         ----------
         {X_train}
-        y : array-like of shape (n_samples,), default=None
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), default=None
             Class labels or, for methods that support it, a continuous target. Unsupervised methods ignore it;
-            the others need it.
+            the others need it. FOHSIC, BAHSIC, HSICLasso and HSFS support several continuous columns.
         {sample_weight}
 
         Returns
@@ -232,7 +241,8 @@ class BaseTargetSelector(BaseSelector):
     target_type_: str
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite="allow-nan")
+        checks = {"multi_output": True} if n_outputs(y) > 1 else {}
+        X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite="allow-nan", **checks)
         return X, store_target(self, y)
 
 
@@ -242,7 +252,13 @@ class WeightedTargetSelector(WeightedSelector, BaseTargetSelector):
 
 def store_target(estimator: Any, y: Any) -> Target:
     """The target in the form of the native module; sets `target_type_`, and `classes_` for classes."""
-    numbers = continuous_target(y, estimator.target_type)
+    numbers: FloatArray | None
+    if n_outputs(y) > 1:
+        if estimator.target_type == "class":
+            raise ValueError("Class labels must be a y of one column.")
+        numbers = check_array(y, dtype=np.float64, input_name="y")
+    else:
+        numbers = continuous_target(y, estimator.target_type)
     if numbers is not None:
         estimator.target_type_ = "number"
         # An earlier fit to class labels may have set them.

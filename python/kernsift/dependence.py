@@ -217,6 +217,7 @@ class FOHSIC(WeightedTargetSelector):
     """
 
     _method = "fohsic"
+    _supports_outputs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"biased", "unbiased"})]
     }
@@ -283,6 +284,7 @@ class BAHSIC(WeightedTargetSelector):
     """
 
     _method = "bahsic"
+    _supports_outputs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"biased", "unbiased"})]
     }
@@ -356,6 +358,7 @@ class HSICLasso(WeightedTargetSelector):
     """
 
     _method = "hsic-lasso"
+    _supports_outputs: ClassVar[bool] = True
     _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (

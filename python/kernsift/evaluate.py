@@ -39,6 +39,7 @@ from kernsift._native_data import (
     Settings,
     check_complete_target,
     checked_array,
+    n_outputs,
     native_rows,
     settings,
     to_json,
@@ -374,6 +375,11 @@ def _data(
             raise ValueError(f"y is the name of a column, but X is not a data frame with a column {y!r}.")
         rows = prepare(X, run, target=y, target_type=target_type, **options)
         return rows, rows.names, rows.native.target
+    if n_outputs(y) > 1:
+        raise ValueError(
+            "compare does not support a y of several columns; compare the methods for each column. "
+            f"Got an array of shape {np.asarray(y).shape}."
+        )
     x, names = _rows(X, options, run)
     check_complete_target(y)
     y = check_array(column_or_1d(y, warn=True), ensure_2d=False, dtype=None, input_name="y")

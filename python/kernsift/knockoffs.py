@@ -205,6 +205,7 @@ class KnockoffSelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = False
         tags.target_tags = get_tags(self._inner()).target_tags
+        tags.target_tags.multi_output = False
         return tags
 
 

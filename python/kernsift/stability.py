@@ -156,6 +156,7 @@ class StabilitySelector(MetaEstimatorMixin, FeatureSelectorMixin, Estimator):
         inner = get_tags(self._inner())
         tags.input_tags = inner.input_tags
         tags.target_tags = inner.target_tags
+        tags.target_tags.multi_output = False
         return tags
 
 

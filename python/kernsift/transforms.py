@@ -66,6 +66,7 @@ class HSFS(BaseTargetSelector):
     """
 
     _method = "hsfs"
+    _supports_outputs: ClassVar[bool] = True
     _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (

@@ -72,11 +72,12 @@ impl ClassesArgument<'_> {
     }
 }
 
-/// A target: classes, or a number per sample.
+/// A target: classes, or one or several numbers per sample.
 #[derive(FromPyObject)]
 pub enum TargetArgument<'py> {
     Classes(ClassesArgument<'py>),
     Numbers(PyReadonlyArray1<'py, f64>),
+    Outputs(PyReadonlyArray2<'py, f64>),
 }
 
 impl TargetArgument<'_> {
@@ -85,6 +86,7 @@ impl TargetArgument<'_> {
         match self {
             Self::Classes(classes) => classes.to_target(),
             Self::Numbers(values) => Ok(Target::Continuous(values.as_array().to_vec())),
+            Self::Outputs(y) => Ok(Target::Outputs(y.as_array().to_owned())),
         }
     }
 }

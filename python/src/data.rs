@@ -89,7 +89,7 @@ fn set_numbers(dict: &Bound<'_, PyDict>, x: &Rows, target: &Target) -> PyResult<
     let py = dict.py();
     dict.set_item("data", x.to_dense().into_pyarray(py))?;
     match target {
-        Target::None => {}
+        Target::None | Target::Outputs(_) => {}
         Target::Continuous(values) => dict.set_item("target", values.clone().into_pyarray(py))?,
         Target::Classes(classes) => {
             dict.set_item("target", to_indices(&classes.codes).into_pyarray(py))?;

@@ -59,6 +59,7 @@ fn message(error: &Error) -> String {
             "Impute it, for example with sklearn.impute.SimpleImputer, or drop the row."
         }
         Error::WeightsUnsupported { .. } => "Use another one, or leave out sample_weight and class_weight.",
+        Error::OutputsUnsupported { .. } => "Use another one, or pass a y of one column.",
         Error::NoCompleteRows => "Impute missing values, for example with sklearn.impute.SimpleImputer.",
         Error::NotNumeric { .. } => {
             "Correct the value, or encode the column, for example with sklearn.preprocessing.OneHotEncoder."

@@ -170,6 +170,7 @@ fn target_to_python<'py>(py: Python<'py>, target: &Target) -> PyResult<Bound<'py
     match target {
         Target::None => Ok(py.None().into_bound(py)),
         Target::Continuous(values) => Ok(values.to_pyarray(py).into_any()),
+        Target::Outputs(y) => Ok(y.to_pyarray(py).into_any()),
         Target::Classes(classes) => {
             let codes = to_indices(&classes.codes).into_pyarray(py);
             Ok((codes, classes.names.clone()).into_pyobject(py)?.into_any())

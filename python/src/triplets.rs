@@ -21,6 +21,7 @@ pub fn triplets_from_target<'py>(
             Target::None => 0,
             Target::Classes(classes) => classes.codes.len(),
             Target::Continuous(values) => values.len(),
+            Target::Outputs(y) => y.nrows(),
         };
         from_target(&target, &(0..rows).collect::<Vec<_>>(), n, ctx)
     })?;

@@ -88,6 +88,7 @@ fn advice(error: &Error) -> Option<&'static str> {
              missing values."
         }
         Error::WeightsUnsupported { .. } => "Use another method, or leave out --weights and --class-weight.",
+        Error::OutputsUnsupported { .. } => "Use another method, or name one column with --target.",
         Error::NoCompleteRows => "Pass --missing auto, mean or median to impute missing values.",
         Error::NotNumeric { .. } | Error::NotOfType { .. } => {
             "Correct the value, or choose another type with --type."

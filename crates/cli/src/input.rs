@@ -23,8 +23,8 @@ pub struct Loaded {
     pub prepared: Prepared,
     /// The table before preparation, if its columns are to be written. It takes as much memory as the data.
     pub table: Option<Table>,
-    /// The target column with its original values, for output.
-    pub target: Option<Column>,
+    /// The target columns with their original values, for output.
+    pub targets: Vec<Column>,
     missing: Missing,
     files: Vec<PathBuf>,
 }
@@ -46,12 +46,12 @@ impl Loaded {
         let Some(Table::Columns(all)) = &self.table else {
             let kept = self.prepared.data.take_columns(columns);
             let x = kept.x().to_dense();
-            return write_table(path, kept.names(), x.view(), self.target.as_slice(), options, ctx);
+            return write_table(path, kept.names(), x.view(), &self.targets, options, ctx);
         };
         let names = self.prepared.data.names();
         let find = |&j: &usize| all.iter().find(|column| column.name == names[j]);
         let kept = columns.iter().filter_map(find).map(|column| column.take_rows(&self.prepared.rows));
-        let kept: Vec<Column> = kept.chain(self.target.clone()).collect();
+        let kept: Vec<Column> = kept.chain(self.targets.iter().cloned()).collect();
         let no_features = Array2::zeros((self.prepared.rows.len(), 0));
         write_table(path, &[], no_features.view(), &kept, options, ctx)
     }
@@ -80,10 +80,12 @@ impl Loaded {
     /// The JSON record of a command: the given fields, and those that all records have.
     pub fn record(&self, command: &str, ctx: &Context, mut fields: Value) -> Value {
         let data = &self.prepared.data;
+        let targets: Vec<&str> = self.prepared.recipe.targets().collect();
+        let target = if targets.len() > 1 { json!(targets) } else { json!(targets.first()) };
         fields["command"] = command.into();
         fields["version"] = env!("CARGO_PKG_VERSION").into();
         fields["data"] = json!({"name": self.name, "rows": data.n(), "columns": data.d(),
-                                "target": self.prepared.recipe.target()});
+                                "target": target});
         fields["seed"] = ctx.seed.into();
         fields
     }
@@ -151,28 +153,43 @@ pub struct Also {
 
 /// Reads and prepares a table.
 pub fn load(args: &TableArgs, also: Also, ctx: &Context, console: &Console) -> Result<Loaded> {
-    let table = read(&args.data, args.source(), ctx, console)?;
-    let loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
+    let mut table = read(&args.data, args.source(), ctx, console)?;
+    let loaded = load_table(args, TargetChoice::Auto, also.details, &mut table, console)?;
     Ok(Loaded { table: also.table.then_some(table), ..loaded })
 }
 
-/// Prepares a table. `default` is the target if the user names none; `details` are statistics of all columns.
+/// Prepares a table, and takes further target columns out of it. `default` is the target if the user names none; `details` are
+/// statistics of all columns.
 pub fn load_table(
     args: &TableArgs,
     default: TargetChoice,
     details: bool,
-    table: &Table,
+    table: &mut Table,
     console: &Console,
 ) -> Result<Loaded> {
     let prepare = Prepare { details, ..options(args, default, table) };
     console.stage("preparing the table");
-    let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
-    Ok(loaded(args, args.missing, table, prepared, console))
+    let in_file = |e: Error| e.in_file(Path::new(&args.data));
+    let names = target_names(args, table);
+    if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+        return Err(in_file(Error::parse(format!("the target '{}' is named twice", names[at]))));
+    }
+    let others = names.iter().skip(1).map(|name| table.remove_column(name));
+    let others = others.collect::<Result<Vec<Column>>>().map_err(in_file)?;
+    let mut prepared = prepare.fit(table).map_err(in_file)?;
+    if !others.is_empty() {
+        prepared = prepared.with_outputs(&others).map_err(in_file)?;
+    }
+    let mut loaded = loaded(args, args.missing, table, prepared, console);
+    let rows = &loaded.prepared.rows;
+    loaded.targets.extend(others.iter().map(|column| column.take_rows(rows)));
+    Ok(loaded)
 }
 
 /// Reads and prepares a table like the training table of a model; the target is optional.
 pub fn load_like(recipe: &Recipe, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
     let table = read(&args.data, args.source().like(recipe), ctx, console)?;
+    need_one_target(args, &table, "a saved kernel")?;
     let prepare = options(args, TargetChoice::Auto, &table);
     console.stage("preparing the table");
     let (prepared, other) = prepare.apply(recipe, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
@@ -191,19 +208,38 @@ fn loaded(
     if !prepared.account.is_plain() {
         prepared.account.lines().iter().for_each(|line| console.inform(line));
     }
-    let target =
-        prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
+    let target = prepared.recipe.target().and_then(|name| column(table, name));
+    let targets = target.iter().map(|column| column.take_rows(&prepared.rows)).collect();
     let files = args.reading.files(&args.data).into_iter().map(Path::to_owned).collect();
-    Loaded { name: args.data.clone(), prepared, table: None, target, missing, files }
+    Loaded { name: args.data.clone(), prepared, table: None, targets, missing, files }
 }
 
 /// Reads a table for its account.
 pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Account> {
     let table = read(&args.data, args.source(), ctx, console)?;
+    need_one_target(args, &table, "inspect")?;
     let prepare = options(args, TargetChoice::Auto, &table);
     let (account, notes) = prepare.inspect(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     inform(&account, &notes, args.target_type, console);
     Ok(account)
+}
+
+/// The names in a list of several target columns; empty if there is one or none, or if a column has the list as its name.
+pub fn target_names<'a>(args: &'a TableArgs, table: &Table) -> Vec<&'a str> {
+    match args.target.as_deref() {
+        Some(list) if list.contains(',') && !table.names().contains(&list) => {
+            list.split(',').map(str::trim).collect()
+        }
+        _ => vec![],
+    }
+}
+
+/// Returns an error for several target columns.
+fn need_one_target(args: &TableArgs, table: &Table, what: &str) -> Result<()> {
+    match target_names(args, table).is_empty() {
+        true => Ok(()),
+        false => Err(Error::OutputsUnsupported { method: what.into(), supported: vec![] }),
+    }
 }
 
 fn options(args: &TableArgs, default: TargetChoice, table: &Table) -> Prepare {
@@ -211,10 +247,15 @@ fn options(args: &TableArgs, default: TargetChoice, table: &Table) -> Prepare {
         None => default,
         // Unless a column has this name.
         Some("none") if !table.names().contains(&"none") => TargetChoice::None,
-        Some(name) => TargetChoice::Named(name.to_owned()),
+        Some(name) => {
+            let first = target_names(args, table).first().copied();
+            TargetChoice::Named(first.unwrap_or(name).to_owned())
+        }
     };
     let columns = args.columns.options();
-    Prepare { target, target_type: args.target_type, missing: args.missing, columns, details: false }
+    let is_several = target_names(args, table).len() > 1 && args.target_type == TargetType::Auto;
+    let target_type = if is_several { TargetType::Continuous } else { args.target_type };
+    Prepare { target, target_type, missing: args.missing, columns, details: false }
 }
 
 /// Shows what was decided about the target, and warnings.
@@ -299,7 +340,7 @@ pub fn check_fit_outputs(
     args.writing.check(args.out.is_some() || tables.iter().any(|(_, path)| path.is_some()))?;
     let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain(loaded.files()).collect();
     check_outputs(&[&args.files(), tables].concat(), &inputs)?;
-    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, loaded.target.as_slice())?))
+    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &loaded.targets)?))
 }
 
 /// A column of a table by name.
@@ -317,6 +358,10 @@ pub fn describe_target(loaded: &Loaded) -> String {
             format!("target '{name}' with {} classes", classes.names.len())
         }
         (Target::Continuous(_), Some(name)) => format!("continuous target '{name}'"),
+        (Target::Outputs(_), _) => {
+            let names = loaded.prepared.recipe.targets().map(|name| format!("'{name}'"));
+            format!("continuous targets {}", names.collect::<Vec<_>>().join(", "))
+        }
         _ => "no target".into(),
     }
 }

@@ -47,7 +47,7 @@ pub fn load_rows(
     let in_file = |error: Error| error.in_file(Path::new(&args.data));
     let rule = rule(&mut table, roles.split_by).map_err(in_file)?;
     let weights = weights.map(|(_, name)| table.remove_column(name)).transpose().map_err(in_file)?;
-    let mut loaded = load_table(args, TargetChoice::Auto, also.details, &table, console)?;
+    let mut loaded = load_table(args, TargetChoice::Auto, also.details, &mut table, console)?;
     let rows = &loaded.prepared.rows;
     let rule = rule.take_rows(rows);
     let values = weights.as_ref().map(|column| weights_of(column, rows)).transpose().map_err(in_file)?;
@@ -63,10 +63,11 @@ pub fn load_rows(
 
 /// Returns an error if two options name the same column.
 fn check_distinct(args: &TableArgs, given: &[Option<(&str, &str)>; 2]) -> Result<(), Failure> {
-    let target = args.target.as_deref().map(|name| ("--target", name));
-    let named: Vec<(&str, &str)> = given.iter().copied().chain([target]).flatten().collect();
+    let list = args.target.as_deref().unwrap_or_default();
+    let target = list.split(',').map(|name| ("--target", name.trim())).chain([("--target", list)]);
+    let named: Vec<(&str, &str)> = given.iter().copied().flatten().chain(target).collect();
     for (at, (option, name)) in named.iter().enumerate() {
-        if let Some((other, _)) = named[at + 1..].iter().find(|(_, other)| other == name) {
+        if let Some((other, _)) = named[at + 1..].iter().find(|(of, other)| other == name && of != option) {
             return Err(Failure::Input(format!(
                 "{option} and {other} name the same column, '{name}'; use another"
             )));
@@ -92,7 +93,7 @@ fn leave_out(loaded: &mut Loaded, console: &Console) {
         console.inform(&format!("left out {} of {n} rows of weight 0", n - kept.len()));
         prepared.data = data;
         prepared.rows = kept.iter().map(|&row| prepared.rows[row]).collect();
-        loaded.target = loaded.target.as_ref().map(|target| target.take_rows(&kept));
+        loaded.targets = loaded.targets.iter().map(|target| target.take_rows(&kept)).collect();
     }
 }
 

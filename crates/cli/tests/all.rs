@@ -16,6 +16,7 @@ mod help;
 mod interactions;
 mod kernel_space;
 mod messy;
+mod outputs;
 mod reading;
 mod report;
 mod reproduce;

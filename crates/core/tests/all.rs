@@ -14,6 +14,7 @@ mod learners;
 mod memory_limits;
 mod mixed;
 mod numeric_edge_cases;
+mod outputs;
 mod own_criterion;
 #[cfg(feature = "madelon")]
 mod planted_truth;

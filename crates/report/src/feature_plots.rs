@@ -25,7 +25,7 @@ pub fn heading(target: &Target) -> &'static str {
     match target {
         Target::Classes(_) => "Selected features by class",
         Target::Continuous(_) => "Target by selected feature",
-        Target::None => "Distributions of the selected features",
+        Target::None | Target::Outputs(_) => "Distributions of the selected features",
     }
 }
 
@@ -39,7 +39,7 @@ fn explanation(target: &Target) -> &'static str {
             "Points are rows; the line joins the medians of quantile groups of the feature. For a category, boxes show the quartiles of the \
              target in each level, whiskers the 5th and 95th percentiles."
         }
-        Target::None => "Histograms; for a category, the number of rows in each level.",
+        Target::None | Target::Outputs(_) => "Histograms; for a category, the number of rows in each level.",
     }
 }
 

@@ -184,7 +184,7 @@ impl<'a> Colors<'a> {
                 }
                 Self::Ranks(ranks, values.as_slice())
             }
-            Target::None => Self::None,
+            Target::None | Target::Outputs(_) => Self::None,
         }
     }
 

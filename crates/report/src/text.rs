@@ -125,6 +125,7 @@ pub fn target(target: &Target) -> String {
             format!("{n} class{}", if n == 1 { "" } else { "es" })
         }
         Target::Continuous(_) => "continuous".into(),
+        Target::Outputs(y) => format!("{} continuous columns", y.ncols()),
         Target::None => "none".into(),
     }
 }

@@ -15,7 +15,7 @@ pub struct TableArgs {
     /// A file (.csv .tsv .txt .arff .svm .libsvm, also with .gz or .zst; .parquet .arrow .feather .xlsx .npy .npz), - for
     /// standard input, or builtin:NAME
     pub data: String,
-    /// The target column; 'none' for no target [default: target, class, label or y, else the last]
+    /// The target column, or several columns of numbers as 'a,b' for methods that support them; 'none' for no target [default: target, class, label or y, else the last]
     #[arg(long, value_name = "COL", help_heading = "Data")]
     pub target: Option<String>,
     /// The type of the target

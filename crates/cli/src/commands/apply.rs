@@ -32,10 +32,11 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         &[("--against", args.against.is_some()), ("--with-noise", args.with_noise)],
     )?;
     let table = read(&args.data, source(args, &model), ctx, console)?;
-    let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
+    let names = model.recipe.iter().flat_map(Recipe::targets);
+    let targets: Vec<Column> = names.filter_map(|name| column(&table, name)).collect();
     if let Some(path) = &args.out {
         check_outputs(&[("--out", Some(path))], &inputs(args))?;
-        check_table(path, target.as_slice())?;
+        check_table(path, &targets)?;
     }
     let in_file = |error: Error| advised(error, Path::new(&args.data));
     let (mut columns, rows, other, summary) = if args.predict {
@@ -49,7 +50,7 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     };
     inform_of_dropped(&args.data, table.n_rows(), rows.len(), console);
     inform_of_other(&args.data, &other, console);
-    columns.extend(target.map(|target| target.take_rows(&rows)));
+    columns.extend(targets.iter().map(|target| target.take_rows(&rows)));
     if columns.is_empty() {
         return Err(Failure::Input(format!(
             "{}: the model selects no features, and {} has no target: there is nothing to write",

@@ -49,8 +49,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     console.stage("writing");
     if let Some(path) = &args.output.out {
         let options = args.output.writing.options();
-        let target = loaded.target.as_slice();
-        write_table(path, &model.output_names(), fit.features.view(), target, &options, ctx)?;
+        write_table(path, &model.output_names(), fit.features.view(), &loaded.targets, &options, ctx)?;
     }
     if let Some(path) = &args.output.save {
         model.save(path)?;

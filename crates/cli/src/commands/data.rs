@@ -32,7 +32,7 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             let target = match planted.data.target() {
                 Target::Classes(classes) => classes.codes.iter().map(|&c| c as f64).collect(),
                 Target::Continuous(values) => values.clone(),
-                Target::None => vec![],
+                Target::None | Target::Outputs(_) => vec![],
             };
             let relevant: Vec<&str> =
                 planted.relevant.iter().map(|&j| planted.data.names()[j].as_str()).collect();

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output::{fact, listing, print, print_json};
 use kernsift::catalog::{self, FAMILIES, Family};
 use kernsift::method::Info;
+use kernsift::select::SelectorMethod;
 use serde_json::{Value, json};
 
 /// Lists the methods, or the parameters of one.
@@ -47,8 +48,12 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
     print(&format!("{}: {}\n\n", info.title, info.summary))?;
     let weights =
         if catalog::names_with_weights().contains(&info.name) { "supported" } else { "not supported" };
+    let target = match SelectorMethod::names_with_outputs().contains(&info.name) {
+        true => format!("{}, or several columns of numbers", info.needs.describe()),
+        false => info.needs.describe().to_owned(),
+    };
     for (key, value) in [
-        ("target", info.needs.describe()),
+        ("target", target.as_str()),
         ("weights", weights),
         ("cost", info.cost),
         ("reference", info.reference),
@@ -68,7 +73,8 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
 
 fn record(info: &Info) -> Value {
     json!({"name": info.name, "title": info.title, "summary": info.summary, "needs": info.needs,
-           "weights": catalog::names_with_weights().contains(&info.name), "cost": info.cost,
+           "weights": catalog::names_with_weights().contains(&info.name),
+           "outputs": SelectorMethod::names_with_outputs().contains(&info.name), "cost": info.cost,
            "reference": info.reference})
 }
 

@@ -61,9 +61,10 @@ pub fn run_info(
     cost: &Cost,
     ctx: &Context,
 ) -> Result<RunInfo, Failure> {
+    let targets: Vec<&str> = loaded.prepared.recipe.targets().collect();
     Ok(RunInfo {
         data: loaded.name.clone(),
-        target: loaded.prepared.recipe.target().map(str::to_owned),
+        target: (!targets.is_empty()).then(|| targets.join(", ")),
         account: Some(loaded.prepared.account.clone()),
         missing_values: loaded.missing_values(),
         scaling: if is_scaled { "standardized" } else { "none" }.into(),
@@ -119,8 +120,12 @@ impl CrossValidation<'_> {
             return Ok(Validation::Skipped("Cross-validation was disabled (--folds 0).".into()));
         }
         let data = &self.loaded.prepared.data;
-        if matches!(data.target(), Target::None) {
-            return Ok(Validation::Skipped("Cross-validation needs a target.".into()));
+        match data.target() {
+            Target::None => return Ok(Validation::Skipped("Cross-validation needs a target.".into())),
+            Target::Outputs(_) => {
+                return Ok(Validation::Skipped("Cross-validation is for a single target column.".into()));
+            }
+            _ => {}
         }
         let sample = (data.n() > MAX_ROWS).then(|| {
             console.inform(&format!("the report cross-validates on {MAX_ROWS} random rows"));

@@ -7,7 +7,7 @@ use super::table::check_names;
 use super::target::{Classes, Target, check_target};
 use super::weights::RowWeights;
 use crate::error::{Error, Result};
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use std::sync::Arc;
 
 /// Features, their names and the target.
@@ -291,7 +291,7 @@ impl Dataset {
         let classes = match &self.target {
             Target::Classes(classes) => classes,
             Target::None => return Err(Error::NeedsClasses { method, found: "there is no target" }),
-            Target::Continuous(_) => {
+            Target::Continuous(_) | Target::Outputs(_) => {
                 return Err(Error::NeedsClasses { method, found: "the target is continuous" });
             }
         };
@@ -360,6 +360,7 @@ impl Dataset {
                 names: classes.names.clone(),
             }),
             Target::Continuous(values) => Target::Continuous(rows.iter().map(|&i| values[i]).collect()),
+            Target::Outputs(y) => Target::Outputs(y.select(Axis(0), rows)),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::weights::Weights;
 use crate::error::{Error, Result};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 /// The target (dependent variable).
@@ -13,6 +14,8 @@ pub enum Target {
     Classes(Classes),
     /// Regression: a number per sample.
     Continuous(Vec<f64>),
+    /// Several numbers per sample: a row per sample and a column per output.
+    Outputs(Array2<f64>),
 }
 
 /// Class labels.
@@ -31,6 +34,7 @@ impl Target {
             Self::None => false,
             Self::Classes(classes) => classes.codes.iter().any(|code| *code != classes.codes[0]),
             Self::Continuous(values) => values.iter().any(|v| *v != values[0]),
+            Self::Outputs(y) => y.rows().into_iter().any(|row| row != y.row(0)),
         }
     }
 }
@@ -94,6 +98,7 @@ pub(super) fn check_target(target: &Target, n_rows: usize) -> Result<()> {
         Target::None => n_rows,
         Target::Classes(classes) => classes.codes.len(),
         Target::Continuous(values) => values.len(),
+        Target::Outputs(y) => y.nrows(),
     };
     if rows != n_rows {
         return Err(Error::Shape {
@@ -102,10 +107,13 @@ pub(super) fn check_target(target: &Target, n_rows: usize) -> Result<()> {
             got: rows.to_string(),
         });
     }
-    if let Target::Continuous(values) = target
-        && let Some(row) = values.iter().position(|v| !v.is_finite())
-    {
-        return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
+    let (columns, bad) = match target {
+        Target::Continuous(values) => (1, values.iter().copied().enumerate().find(|(_, v)| !v.is_finite())),
+        Target::Outputs(y) => (y.ncols(), y.iter().copied().enumerate().find(|(_, v)| !v.is_finite())),
+        _ => return Ok(()),
+    };
+    match bad {
+        Some((at, value)) => Err(Error::NonFinite { row: at / columns + 1, column: "target".into(), value }),
+        None => Ok(()),
     }
-    Ok(())
 }

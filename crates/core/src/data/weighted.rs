@@ -67,6 +67,15 @@ impl Dataset {
         }
     }
 
+    /// Returns an error if there are several target columns, for a method that does not support them; `supported` are the names
+    /// of others that do.
+    pub(crate) fn need_one_output(&self, method: &str, supported: Vec<&'static str>) -> Result<()> {
+        match self.target() {
+            Target::Outputs(_) => Err(Error::OutputsUnsupported { method: method.into(), supported }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether weights are numbers of rows, at most this many.
     pub(crate) fn is_repeatable(&self, most: usize) -> bool {
         let weights = self.weights();

@@ -4,7 +4,7 @@
 //! $H = I - 11^\top / n$. The factor has one column per class, one for a linear kernel, and about 20 for a continuous target
 //! under a Gaussian kernel.
 
-use super::thin::weighted_column_factor;
+use super::thin::{weighted_column_factor, weighted_rows_factor};
 use crate::context::Context;
 use crate::data::{Classes, Rows, Target, Weights};
 use crate::error::{Error, Result};
@@ -13,6 +13,8 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 
 /// The fraction of the trace that the factor of a Gaussian kernel may omit.
 const TOLERANCE: f64 = 1e-10;
+/// ... of several outputs, where the rank is larger.
+const OUTPUTS_TOLERANCE: f64 = 1e-6;
 
 crate::choices! {
     /// The kernel of the target.
@@ -60,6 +62,7 @@ pub(crate) fn weighted_target_factor(
             classes_factor(classes, weights, kernel, method)?
         }
         Target::Continuous(values) => continuous_factor(values, weights, kernel, method, ctx)?,
+        Target::Outputs(y) => outputs_factor(y, weights, kernel, method, ctx)?,
     };
     match weights.given() {
         None => center(&mut factor),
@@ -141,6 +144,57 @@ fn continuous_factor(
         TargetKernel::Auto | TargetKernel::Gaussian => {
             let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(column()), weights, ctx.seed)?;
             Ok(weighted_column_factor(values, weights, gamma, TOLERANCE))
+        }
+        TargetKernel::ClassBalanced | TargetKernel::Delta => {
+            Err(Error::NeedsClasses { method, found: "the target is continuous" })
+        }
+    }
+}
+
+/// The columns of several outputs that are not constant; an error if all are.
+pub(crate) fn varying(y: &Array2<f64>, method: &'static str) -> Result<Vec<Vec<f64>>> {
+    let columns = y.columns().into_iter().map(|column| column.to_vec());
+    let varying: Vec<Vec<f64>> = columns.filter(|column| column.iter().any(|v| *v != column[0])).collect();
+    match varying.is_empty() {
+        true => Err(Error::ConstantTarget { method, value: y.first().copied().unwrap_or(0.0) }),
+        false => Ok(varying),
+    }
+}
+
+/// Several outputs that vary, standardized, one after another.
+pub(crate) fn standardized_outputs(
+    y: &Array2<f64>,
+    weights: Weights,
+    method: &'static str,
+) -> Result<Vec<f64>> {
+    let mut cells = vec![];
+    for column in varying(y, method)? {
+        let n = column.len();
+        let rows = Rows::Dense(Array2::from_shape_vec((n, 1), column.clone()).expect("one column"));
+        let (mean, std) = rows.weighted_moments(weights);
+        cells.extend(column.iter().map(|v| (v - mean[0]) / std[0].max(f64::MIN_POSITIVE)));
+    }
+    Ok(cells)
+}
+
+/// The kernel of several outputs: of their standardized values jointly.
+fn outputs_factor(
+    y: &Array2<f64>,
+    weights: Weights,
+    kernel: TargetKernel,
+    method: &'static str,
+    ctx: &Context,
+) -> Result<Array2<f64>> {
+    let n = y.nrows();
+    let cells = standardized_outputs(y, weights, method)?;
+    match kernel {
+        TargetKernel::Linear => {
+            Ok(Array2::from_shape_vec((n, cells.len() / n).f(), cells).expect("n per column"))
+        }
+        TargetKernel::Auto | TargetKernel::Gaussian => {
+            let rows = Array2::from_shape_vec((n, cells.len() / n).f(), cells.clone()).expect("n per column");
+            let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(rows), weights, ctx.seed)?;
+            Ok(weighted_rows_factor(&cells, n, weights, gamma, OUTPUTS_TOLERANCE))
         }
         TargetKernel::ClassBalanced | TargetKernel::Delta => {
             Err(Error::NeedsClasses { method, found: "the target is continuous" })

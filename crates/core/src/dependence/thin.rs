@@ -35,6 +35,18 @@ pub(crate) fn weighted_column_factor(
     distinct.expand(&distinct.factor(gamma, tolerance))
 }
 
+/// As [`weighted_column_factor`], over the rows of columns of `n` values each, one after another.
+pub(crate) fn weighted_rows_factor(
+    cells: &[f64],
+    n: usize,
+    weights: Weights,
+    gamma: f64,
+    tolerance: f64,
+) -> Array2<f64> {
+    let distinct = DistinctValues::of_rows(cells, n, weights);
+    distinct.expand(&distinct.factor(gamma, tolerance))
+}
+
 /// The distinct values of a column, or the distinct rows of several.
 pub(crate) struct DistinctValues {
     /// In ascending order; several columns one after another.

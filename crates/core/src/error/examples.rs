@@ -17,6 +17,7 @@ pub fn examples() -> Vec<Error> {
         Error::MissingUnsupported { method: method.into(), row, column: name() },
         Error::CategoryUnsupported { method: method.into(), column: name() },
         Error::WeightsUnsupported { method: "ReliefF".into(), supported: vec!["fisher", "ldfs"] },
+        Error::OutputsUnsupported { method: "ReliefF".into(), supported: vec!["fohsic", "bahsic"] },
         Error::NoCompleteRows,
         Error::NotNumeric { row, column: name(), text: "abc".into() },
         Error::NotOfType { row, column: name(), text: "abc".into(), expected: "a date" },
@@ -61,6 +62,7 @@ fn has_example(error: &Error) {
         | Error::MissingUnsupported { .. }
         | Error::CategoryUnsupported { .. }
         | Error::WeightsUnsupported { .. }
+        | Error::OutputsUnsupported { .. }
         | Error::NoCompleteRows
         | Error::NotNumeric { .. }
         | Error::NotOfType { .. }

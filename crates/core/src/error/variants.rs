@@ -92,6 +92,14 @@ pub enum Error {
         /// The names of the methods that do, if there are any of its kind.
         supported: Vec<&'static str>,
     },
+    /// Several target columns, for a method that supports only one.
+    #[error("{method} does not support several target columns{}", others(.supported))]
+    OutputsUnsupported {
+        /// The method.
+        method: String,
+        /// The names of the methods that do, if there are any of its kind.
+        supported: Vec<&'static str>,
+    },
     /// No rows remain after dropping those with missing values.
     #[error("every row has a missing value")]
     NoCompleteRows,

@@ -113,7 +113,7 @@ impl Method {
     pub(super) fn check_weights(&self, data: &Dataset) -> Result<()> {
         let method = match self {
             Self::Random | Self::AllFeatures => return Ok(()),
-            Self::Columns(selector) => return selector.check_weights(data),
+            Self::Columns(selector) => return selector.check_data(data),
             Self::Space(_) => "kernel-space selection".to_owned(),
             Self::External(external) => external.name.clone(),
         };

@@ -156,7 +156,7 @@ impl Evaluator {
             data.need_unweighted(self.info().title, Self::names_with_weights())?;
         }
         match (self, data.target()) {
-            (_, Target::None) => Self::check_target(data),
+            (_, Target::None | Target::Outputs(_)) => Self::check_target(data),
             (Self::Ridge(_), Target::Classes(_)) => Err(Error::param(
                 NAME,
                 "evaluator",
@@ -178,6 +178,7 @@ impl Evaluator {
                 Err(Error::param(NAME, "target", "not constant", format!("{} in all rows", values[0])))
             }
             Target::Continuous(_) => Ok(()),
+            Target::Outputs(_) => data.need_one_output(NAME, vec![]),
             Target::Classes(_) => data.classes("compare").map(|_| ()),
         }
     }
@@ -249,6 +250,7 @@ impl Evaluator {
     pub(super) fn predict(&self, train: &Dataset, test: &Rows, ctx: &Context) -> Result<Fitted> {
         match train.target() {
             Target::None => Err(Error::param(NAME, "target", "present", "no target")),
+            Target::Outputs(_) => Err(Error::OutputsUnsupported { method: NAME.into(), supported: vec![] }),
             _ if all_rows_equal(train.x()) => {
                 let (predicted, chosen) = (Predicted::constant(train, test.n()), BTreeMap::new());
                 Ok(Fitted { predicted, chosen })
@@ -346,7 +348,7 @@ impl Predicted {
                 let sum: f64 = y.iter().enumerate().map(|(row, y)| train.weights().of(row) * y).sum();
                 Self::Numbers(vec![sum / total.max(f64::MIN_POSITIVE); n])
             }
-            Target::None => Self::Numbers(vec![0.0; n]),
+            Target::None | Target::Outputs(_) => Self::Numbers(vec![0.0; n]),
         }
     }
 }

@@ -126,6 +126,7 @@ impl Fingerprint {
                 classes.codes.iter().for_each(|&code| sum.word(code as u64));
             }
             Target::Continuous(values) => values.iter().for_each(|v| sum.number(*v)),
+            Target::Outputs(y) => y.iter().for_each(|v| sum.number(*v)),
         }
         data.weights().given().into_iter().flatten().for_each(|w| sum.number(*w));
         Self { rows: data.n(), columns: data.d(), checksum: format!("{:016x}", sum.0) }

@@ -3,6 +3,7 @@
 use super::functions::MIN_ROWS;
 use super::orthonormal::Orthonormal;
 use crate::data::{Dataset, Target, mean_rank, outer_fences};
+use crate::dependence::varying;
 use crate::error::{Error, Result};
 
 /// Centered columns $Y$ of the target with $Y^\top Y = n I$: an indicator per class, less one, or the number itself.
@@ -14,18 +15,30 @@ pub(crate) fn target_columns(data: &Dataset, method: &'static str) -> Result<Vec
             classes.need_pair(method)?;
             Ok(class_columns(&classes.codes, &classes.counts()))
         }
+        Target::Outputs(y) => {
+            let mut basis = Orthonormal::default();
+            for column in varying(y, method)? {
+                basis.push(of_number(&column));
+            }
+            Ok(basis.vectors)
+        }
         Target::Continuous(values) => {
             if values.iter().all(|v| *v == values[0]) {
                 return Err(Error::ConstantTarget { method, value: values.first().copied().unwrap_or(0.0) });
             }
-            let clipped = without_outliers(values);
-            // The largest absolute value becomes 1, so that squares neither overflow nor underflow.
-            let largest = clipped.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
             let mut basis = Orthonormal::default();
-            basis.push(centered(clipped.into_iter().map(|v| v / largest).collect()));
+            basis.push(of_number(values));
             Ok(basis.vectors)
         }
     }
+}
+
+/// A continuous target without outliers, centered.
+fn of_number(values: &[f64]) -> Vec<f64> {
+    let clipped = without_outliers(values);
+    // The largest absolute value becomes 1, so that squares neither overflow nor underflow.
+    let largest = clipped.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+    centered(clipped.into_iter().map(|v| v / largest).collect())
 }
 
 /// Indicators of classes. Classes of few rows share the reference level, unless nothing else remains.

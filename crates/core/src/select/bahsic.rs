@@ -193,6 +193,10 @@ impl Selector for Bahsic {
         true
     }
 
+    fn supports_outputs(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint)
     }

@@ -50,8 +50,17 @@ family! {
 impl SelectorMethod {
     /// The names of the selectors that support weights.
     pub fn names_with_weights() -> Vec<&'static str> {
+        Self::names_with(|method| method.supports_weights())
+    }
+
+    /// The names of the selectors that support several target columns.
+    pub fn names_with_outputs() -> Vec<&'static str> {
+        Self::names_with(|method| method.supports_outputs())
+    }
+
+    fn names_with(is_supported: impl Fn(&Self) -> bool) -> Vec<&'static str> {
         let names = SELECTORS.iter().map(|info| info.name);
-        names.filter(|name| Self::by_name(name).is_ok_and(|method| method.supports_weights())).collect()
+        names.filter(|name| Self::by_name(name).is_ok_and(|method| is_supported(&method))).collect()
     }
 
     /// The name that [`SelectorMethod::by_name`] accepts.
@@ -77,11 +86,12 @@ impl Selector for SelectorMethod {
         self.inner().supports_weights()
     }
 
-    fn check_weights(&self, data: &Dataset) -> Result<()> {
-        match self.supports_weights() {
-            true => Ok(()),
-            false => data.need_unweighted(self.info().title, Self::names_with_weights()),
-        }
+    fn supports_outputs(&self) -> bool {
+        self.inner().supports_outputs()
+    }
+
+    fn check_data(&self, data: &Dataset) -> Result<()> {
+        self.inner().check_data_as(data, [Self::names_with_weights(), Self::names_with_outputs()])
     }
 
     fn needs(&self) -> Needs {

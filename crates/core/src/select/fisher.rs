@@ -75,7 +75,7 @@ impl Selector for FisherScore {
         let weights = data.weights();
         // The score of every column, and the target for features with several columns.
         let (scores, target) = match data.target() {
-            Target::None => return Err(Error::NeedsTarget { method: NAME }),
+            Target::None | Target::Outputs(_) => return Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => {
                 let classes = data.classes(NAME)?;
                 let target =

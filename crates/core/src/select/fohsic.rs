@@ -129,6 +129,10 @@ impl Selector for Fohsic {
         true
     }
 
+    fn supports_outputs(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint)
     }

@@ -37,7 +37,7 @@ pub trait Selector: Parameters {
 
     /// Ranks all features and selects `count` of them.
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
-        self.check_weights(data)?;
+        self.check_data(data)?;
         self.fit(&data.for_fit(), count, ctx)
     }
 
@@ -50,7 +50,7 @@ pub trait Selector: Parameters {
         encoding: Encoding,
         ctx: &Context,
     ) -> Result<Selection> {
-        self.check_weights(data)?;
+        self.check_data(data)?;
         let data = &*data.for_fit();
         let mut selection = self.fit(&*self.prepared(data, encoding)?, count, ctx)?;
         if count == FeatureCount::Auto {
@@ -82,7 +82,7 @@ pub trait Selector: Parameters {
 
     /// Makes an independent selection for each of several numbers of features.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        match self.check_weights(data) {
+        match self.check_data(data) {
             Ok(()) => self.fit_each(&data.for_fit(), counts, ctx),
             // Each number has its own error.
             Err(_) => {
@@ -101,7 +101,11 @@ pub trait Selector: Parameters {
         match self.needs() {
             Needs::Classes => matches!(target, Target::Classes(_)),
             Needs::Continuous => matches!(target, Target::Continuous(_)),
-            Needs::Target => !matches!(target, Target::None),
+            Needs::Target => match target {
+                Target::None => false,
+                Target::Outputs(_) => self.supports_outputs(),
+                _ => true,
+            },
             Needs::Nothing | Needs::Triplets | Needs::Baseline => true,
         }
     }
@@ -117,11 +121,25 @@ pub trait Selector: Parameters {
         false
     }
 
-    /// Returns an error if the data have weights that it does not support.
-    fn check_weights(&self, data: &Dataset) -> Result<()> {
-        match self.supports_weights() {
+    /// Whether it supports several target columns.
+    fn supports_outputs(&self) -> bool {
+        false
+    }
+
+    /// Returns an error if the data have weights or several target columns that it does not support.
+    fn check_data(&self, data: &Dataset) -> Result<()> {
+        self.check_data_as(data, [vec![], vec![]])
+    }
+
+    /// As [`Selector::check_data`]; `others` are the names of methods that support weights and several target columns.
+    fn check_data_as(&self, data: &Dataset, others: [Vec<&'static str>; 2]) -> Result<()> {
+        let [with_weights, with_outputs] = others;
+        if !self.supports_weights() {
+            data.need_unweighted(self.info().title, with_weights)?;
+        }
+        match self.supports_outputs() || self.needs() == Needs::Nothing {
             true => Ok(()),
-            false => data.need_unweighted(self.info().title, vec![]),
+            false => data.need_one_output(self.info().title, with_outputs),
         }
     }
 

@@ -147,7 +147,7 @@ fn check_outputs_of(args: &DesignArgs, input: &Input) -> Result<(), Failure> {
     ];
     check_outputs(&outputs, &inputs)?;
     if let Some(path) = &args.out {
-        check_table(path, input.loaded.target.as_slice())?;
+        check_table(path, &input.loaded.targets)?;
     }
     args.gram.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &[])?))
 }

@@ -57,8 +57,8 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, F
     if args.origin.is_some() {
         return Err(belongs("--origin"));
     }
-    let table = read(&args.table.data, args.table.source(), ctx, console)?;
-    let loaded = load_table(&args.table, TargetChoice::Auto, args.report.is_some(), &table, console)?;
+    let mut table = read(&args.table.data, args.table.source(), ctx, console)?;
+    let loaded = load_table(&args.table, TargetChoice::Auto, args.report.is_some(), &mut table, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
         return Err(Failure::Input(
@@ -96,7 +96,8 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
         None => Naming::Numbers { n: n_rows, origin },
     };
     let all = read_triplets(file, &naming, ctx)?;
-    let loaded = load_table(&args.table, TargetChoice::AutoByName, args.report.is_some(), &table, console)?;
+    let report = args.report.is_some();
+    let loaded = load_table(&args.table, TargetChoice::AutoByName, report, &mut table, console)?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
     let mut is_kept = vec![false; n_rows];

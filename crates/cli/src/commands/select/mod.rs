@@ -37,7 +37,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let roles = Roles::of(&args.split_by, &args.weights);
     let loaded = load_rows(&args.table, roles, also, ctx, console)?;
     if let Method::Columns(selector) = &method {
-        selector.check_weights(&loaded.prepared.data)?;
+        selector.check_data(&loaded.prepared.data)?;
     }
     check_outputs(args, &loaded)?;
     let mut selected = match &method {
@@ -100,14 +100,7 @@ fn write(args: &SelectArgs, loaded: &Loaded, selected: &Selected, ctx: &Context)
         }
         (Some(path), _) => {
             let features = model.apply(loaded.prepared.data.x(), ctx)?;
-            write_table(
-                path,
-                &model.output_names(),
-                features.view(),
-                loaded.target.as_slice(),
-                &options,
-                ctx,
-            )?;
+            write_table(path, &model.output_names(), features.view(), &loaded.targets, &options, ctx)?;
         }
     }
     if let (Some(path), Content::Selection(selection)) = (&args.path, &model.content) {

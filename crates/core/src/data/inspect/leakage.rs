@@ -21,7 +21,7 @@ pub(crate) fn leaks(data: &Dataset) -> Vec<String> {
     let check = |j: usize| {
         let values = data.x().column(j);
         let how = match data.target() {
-            Target::None => None,
+            Target::None | Target::Outputs(_) => None,
             Target::Classes(classes) => by_class(&values, classes, data.feature_type(j).is_category()),
             Target::Continuous(target) => by_correlation(&values, target),
         };

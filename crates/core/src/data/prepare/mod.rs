@@ -6,6 +6,7 @@
 
 mod apply;
 pub(super) mod options;
+mod outputs;
 mod patterns;
 mod recipe;
 mod study;
@@ -166,6 +167,7 @@ impl Prepare {
                 columns: vec![],
                 missing: self.missing,
                 target,
+                other_targets: vec![],
                 target_parsing: None,
                 sparse: false,
             },
@@ -222,6 +224,7 @@ impl Prepare {
             columns: features.iter().map(number).collect(),
             missing: self.missing,
             target: target.map(|t| t.name.clone()),
+            other_targets: vec![],
             target_parsing: None,
             sparse: true,
         };
@@ -349,7 +352,7 @@ fn sparse_account(
 fn describe_target(account: &mut Account, target: &Target) {
     let what = match target {
         Target::None => return,
-        Target::Continuous(_) => "continuous".into(),
+        Target::Continuous(_) | Target::Outputs(_) => "continuous".into(),
         Target::Classes(classes) => match classes.n_present() {
             1 => "1 class".into(),
             n => format!("{n} classes"),

@@ -21,6 +21,9 @@ pub struct Recipe {
     pub(super) columns: Vec<ColumnRecipe>,
     pub(super) missing: Missing,
     pub(super) target: Option<String>,
+    /// Further target columns.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) other_targets: Vec<String>,
     /// How to read a continuous target; `None` for classes.
     #[serde(default)]
     pub(super) target_parsing: Option<Parsing>,
@@ -65,6 +68,11 @@ impl Recipe {
     /// Name of the target column, if there was one.
     pub fn target(&self) -> Option<&str> {
         self.target.as_deref()
+    }
+
+    /// Names of all target columns.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.target().into_iter().chain(self.other_targets.iter().map(String::as_str))
     }
 
     /// The decimal separator of text, if it matters for reading files: a comma if numbers of a column have one.

@@ -13,6 +13,7 @@ pub fn from_target(target: &Target, rows: &[usize], n: usize, ctx: &Context) -> 
     need_memory(n, ctx)?;
     match target {
         Target::None => Err(Error::NeedsTarget { method: NAME }),
+        Target::Outputs(_) => Err(Error::OutputsUnsupported { method: NAME.into(), supported: vec![] }),
         Target::Classes(classes) => from_labels_within(classes, rows, n, ctx.seed),
         Target::Continuous(values) => from_continuous_within(values, rows, n, ctx.seed),
     }

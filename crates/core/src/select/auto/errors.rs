@@ -163,7 +163,7 @@ impl Shuffled {
         let is_same = |a: usize, b: usize| match data.target() {
             Target::Classes(classes) => classes.codes[a] == classes.codes[b],
             Target::Continuous(y) => y[a] == y[b],
-            Target::None => true,
+            Target::None | Target::Outputs(_) => true,
         };
         let is_constant =
             |(row, places): &(usize, Vec<usize>)| places.iter().all(|&place| is_same(*row, rows[place]));
@@ -198,6 +198,6 @@ fn weights(target: &Target) -> Vec<f64> {
             classes.codes.iter().map(|&code| 1.0 / counts[code] as f64).collect()
         }
         Target::Continuous(y) => vec![1.0; y.len()],
-        Target::None => vec![],
+        Target::None | Target::Outputs(_) => vec![],
     }
 }

@@ -62,7 +62,7 @@ impl Predictor {
             Target::Continuous(y) => {
                 Training::Numbers { y: y.clone(), mean: y.iter().sum::<f64>() / y.len() as f64 }
             }
-            Target::None => Training::Numbers { y: vec![], mean: 0.0 },
+            Target::None | Target::Outputs(_) => Training::Numbers { y: vec![], mean: 0.0 },
         };
         let groups = train.groups();
         let columns: Vec<Vec<usize>> = order.iter().map(|&f| groups.columns(f).collect()).collect();
@@ -306,7 +306,7 @@ pub(super) fn error(truth: &Target, i: usize, prediction: f64) -> f64 {
     match truth {
         Target::Classes(truth) => f64::from(u8::from(truth.codes[i] != prediction as usize)),
         Target::Continuous(truth) => (prediction - truth[i]).powi(2),
-        Target::None => 0.0,
+        Target::None | Target::Outputs(_) => 0.0,
     }
 }
 

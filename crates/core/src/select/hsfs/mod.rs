@@ -194,6 +194,10 @@ impl Selector for Hsfs {
         true
     }
 
+    fn supports_outputs(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint).filter(|_| self.radius.or(self.penalty).is_none())
     }

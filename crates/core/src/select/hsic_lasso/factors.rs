@@ -12,7 +12,8 @@ use super::dense::{Dense, MAX_ROWS, ROUNDING};
 use crate::context::Context;
 use crate::data::{Dataset, Groups, Rows, Target, Weights};
 use crate::dependence::{
-    DistinctValues, TargetKernel, target_factor, weighted_column_factor, weighted_target_factor,
+    DistinctValues, TargetKernel, standardized_outputs, target_factor, weighted_column_factor,
+    weighted_target_factor,
 };
 use crate::error::{Error, Result};
 use crate::kernel::{Family, weighted_median_gamma};
@@ -316,6 +317,12 @@ impl Blocks {
                 .weighted_moments(weights)
                 .1[0];
                 Ok(self.feature(values, &[std]))
+            }
+            // The mean over outputs in place of their sum, so that a repeated output changes nothing.
+            (Target::Outputs(y), TargetKernel::Auto) => {
+                let cells = standardized_outputs(y, weights, method)?;
+                let root = ((cells.len() / data.n()) as f64).sqrt();
+                Ok(self.feature(&cells, &vec![root; cells.len() / data.n()]))
             }
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");

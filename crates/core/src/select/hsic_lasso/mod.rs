@@ -150,6 +150,10 @@ impl Selector for HsicLasso {
         true
     }
 
+    fn supports_outputs(&self) -> bool {
+        true
+    }
+
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Single)
     }

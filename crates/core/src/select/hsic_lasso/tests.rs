@@ -45,7 +45,7 @@ fn naive(data: &Dataset, blocks: &Blocks) -> (Vec<f64>, Array2<f64>) {
                     (-(y[rows[i]] - y[rows[j]]).powi(2) / (2.0 * variance)).exp()
                 }))
             }
-            Target::None => unreachable!(),
+            Target::None | Target::Outputs(_) => unreachable!(),
         };
         let k: Vec<Array2<f64>> = (0..d).map(gaussian).collect();
         for f in 0..d {

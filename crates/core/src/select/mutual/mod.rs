@@ -199,7 +199,7 @@ enum EstimatorTarget {
 impl EstimatorTarget {
     fn of(data: &Dataset) -> Result<Self> {
         match data.target() {
-            Target::None => Err(Error::NeedsTarget { method: NAME }),
+            Target::None | Target::Outputs(_) => Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => Ok(Self::Classes(data.classes(NAME)?.clone())),
             Target::Continuous(values) if values.iter().all(|v| *v == values[0]) => {
                 Err(Error::ConstantTarget { method: NAME, value: values.first().copied().unwrap_or(0.0) })

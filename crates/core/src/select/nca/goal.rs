@@ -58,7 +58,7 @@ impl Goal {
             Target::Continuous(y) => {
                 Self::numbers(&used.rows.iter().map(|&i| y[i]).collect::<Vec<_>>(), used, landmarks)
             }
-            Target::None => unreachable!("the target is checked"),
+            Target::None | Target::Outputs(_) => unreachable!("the target is checked"),
         }
     }
 
@@ -116,7 +116,7 @@ impl Goal {
     /// Returns an error for a target that cannot be predicted.
     pub fn check(data: &Dataset, method: &'static str) -> Result<()> {
         match data.target() {
-            Target::None => Err(Error::NeedsTarget { method }),
+            Target::None | Target::Outputs(_) => Err(Error::NeedsTarget { method }),
             Target::Classes(_) => data.classes(method)?.need_pair(method),
             Target::Continuous(y) if y.iter().all(|v| *v == y[0]) => {
                 Err(Error::ConstantTarget { method, value: y.first().copied().unwrap_or(0.0) })

@@ -114,7 +114,7 @@ fn all_sorted(data: &Dataset) -> Vec<usize> {
     let by_target = |a: usize, b: usize| match data.target() {
         Target::Classes(classes) => classes.codes[a].cmp(&classes.codes[b]),
         Target::Continuous(y) => by_number(y[a], y[b]),
-        Target::None => Ordering::Equal,
+        Target::None | Target::Outputs(_) => Ordering::Equal,
     };
     let mut rows: Vec<usize> = (0..data.n()).collect();
     rows.sort_by(|&a, &b| by_target(a, b).then_with(|| by_values(data, a, b)));

@@ -70,7 +70,7 @@ fn naive(data: &Dataset, set: &[usize], h: f64) -> f64 {
             };
             (0..n).map(of_row).sum::<f64>() / (n as f64 * variance)
         }
-        Target::None => unreachable!(),
+        Target::None | Target::Outputs(_) => unreachable!(),
     }
 }
 

@@ -145,7 +145,7 @@ impl Selector for Relief {
                 let wanted = wanted_number()?;
                 (self.regression_weights(data, values, ctx)?, wanted)
             }
-            Target::None => return Err(Error::NeedsTarget { method: NAME }),
+            Target::None | Target::Outputs(_) => return Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => {
                 let classes = data.classes(NAME)?;
                 let wanted = wanted_number()?;
