@@ -1,12 +1,12 @@
 # Requirements: Rust, Python 3.11 or newer, make.
 #   make demo       build the command line and run its main commands on built-in data
 #   make test       install the test dependencies into .venv and run all tests
-#   make lint       formatting, clippy, rustdoc, ruff, mypy, words, structure
+#   make lint       formatting, clippy, rustdoc, ruff, mypy, words, spelling, structure
 #   make docs       build the documentation site in target/site
 #   make audit      check licenses and sources of all dependencies
 #   make wheel      build the Python wheel into dist/
 #   make package    build the crates and the Python source distribution as they are published
-# Others: pages, unsafe-checks, crashes, fuzz, soak, bench, accuracy, bench-rust, scaling, instructions, reproduce, clean.
+# Others: pages, install-check, unsafe-checks, crashes, fuzz, soak, bench, accuracy, bench-rust, scaling, instructions, reproduce, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -19,7 +19,7 @@ DOC := $(or $(CARGO_TARGET_DIR),target)/doc
 KERNSIFT := target/debug/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench accuracy scaling instructions bench-rust reproduce docs pages wheel package clean
+.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench accuracy scaling instructions bench-rust reproduce docs pages wheel install-check package clean
 
 # Builds as the tests do, which is quicker than a release build and shares most results with `make test`, and without the
 # formats of files that it does not read.
@@ -92,6 +92,7 @@ lint: $(TOOLS)
 	$(BIN)/ruff format --check python benchmarks docs tools
 	cd python && $(BIN)/python -m mypy
 	$(BIN)/python tools/words.py
+	$(BIN)/codespell --ignore-words-list hart README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/methods python/kernsift crates/*/src
 	$(BIN)/python tools/structure.py
 
 # Checks licenses, sources, checksums and versions of all dependencies by the rules in deny.toml. Needs no network once
@@ -170,14 +171,21 @@ $(DOCS_TOOLS): docs/requirements.txt $(TOOLS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
 	touch $(DOCS_TOOLS)
 
-# Pages with measured numbers. Takes minutes; times depend on the computer.
+# Pages with measured numbers, generated tables, and the output of examples. Takes minutes; times depend on the computer.
 pages: $(TOOLS)
+	cargo build --release --package kernsift-cli
+	$(MATURIN)
 	cargo run --release --quiet --package kernsift --features madelon --example planted_truth > docs/planted_truth.md
 	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
-	$(BIN)/python docs/make_which.py
+	$(BIN)/python docs/make_tables.py
+	$(BIN)/python docs/make_examples.py --program target/release/kernsift
 
 wheel: $(TOOLS)
 	$(BIN)/maturin build --release --manifest-path python/Cargo.toml --out dist
+
+# Installs the wheel into a new environment with its declared dependencies, runs the README and times the import.
+install-check: wheel
+	$(PYTHON) tools/fresh_install.py
 
 # The crates into target/package and the source distribution into dist/. Run it on a clean checkout: uncommitted changes are
 # an error. Crates with `publish = false` are left out.

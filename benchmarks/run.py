@@ -108,7 +108,7 @@ def write(record: dict, path: Path) -> None:
     """Stores a record, and writes its page and the tables that depend on it."""
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page.page(record), encoding="utf-8")
-    subprocess.run([sys.executable, PAGE.parent / "make_which.py"], check=True)
+    subprocess.run([sys.executable, PAGE.parent / "make_tables.py"], check=True)
     print(f"stored in {path.relative_to(HERE.parent)} and {PAGE.relative_to(HERE.parent)}")
 
 

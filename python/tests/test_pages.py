@@ -3,11 +3,12 @@
 import importlib.util
 import inspect
 import json
+import math
 import os
 import re
-import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ import kernsift
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+README = ROOT / "README.md"
 OUTSIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 FAMILIES = ("selector", "kernel-space", "basis", "kernel-learner")
 METHODS = sorted(
@@ -44,15 +46,59 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("path", [path for path in PAGES if "```python" in text(path)], ids=name)
-def test_python_examples_run(path, tmp_path, monkeypatch):
-    for example in (DOCS / "examples").iterdir():
-        shutil.copy(example, tmp_path)
+def script(file):
+    """A script of the documentation as a module."""
+    spec = importlib.util.spec_from_file_location(file, DOCS / f"{file}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+examples = script("make_examples")
+
+
+def same(printed, shown):
+    """Whether two numbers agree up to the last digits, which depend on the processor."""
+    try:
+        return math.isclose(float(printed), float(shown), rel_tol=1e-6)
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("path", [path for path in [README, *PAGES] if "```python" in text(path)], ids=name)
+def test_python_examples_run_and_print_what_the_page_shows(path, tmp_path, monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    examples.with_examples(tmp_path)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "Agg")
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", text(path), re.DOTALL):
-        exec(code, names)
+    pyplot.switch_backend("agg")
+    drawn = []
+
+    def save(picture):
+        assert (DOCS / picture).exists() and pyplot.get_fignums(), f"{name(path)}: {picture}"
+        drawn.append(picture)
+        pyplot.close("all")
+
+    new = examples.run(text(path), save)
+    pyplot.close("all")
+    printed, shown = (re.split(r"[\s,()[\]]+", each) for each in (new, text(path)))
+    places = [(a, b) for a, b in zip(printed, shown, strict=True) if a != b and not same(a, b)]
+    assert not places, f"run docs/make_examples.py {name(path)}: (printed, shown) {places[:5]}"
+    assert drawn == re.findall(r"\]\((pictures/guide/[^)]+)\)", text(path)) or path == README
+
+
+@pytest.mark.parametrize("page", examples.guide())
+def test_pages_of_the_guide_begin_with_an_example_and_its_output(page):
+    start = "\n".join(text(DOCS / page).splitlines()[:45])
+    assert examples.COMMAND.search(start) or any(
+        examples.OUTPUT.match(start, block.end()) for block in examples.PYTHON.finditer(start)
+    ), page
+
+
+def test_notebooks_are_current():
+    wanted = examples.notebooks()
+    assert sorted(wanted) == sorted(examples.NOTEBOOKS.iterdir())
+    for path, content in wanted.items():
+        assert text(path) == content, f"run docs/make_examples.py: {path.name}"
 
 
 @pytest.mark.parametrize("path", [*PAGES, *OUTSIDE], ids=name)
@@ -90,9 +136,7 @@ def test_every_method_has_its_page():
 
 
 def test_the_parameter_tables_are_current():
-    spec = importlib.util.spec_from_file_location("make_parameters", DOCS / "make_parameters.py")
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
+    maker = script("make_parameters")
     for method in METHODS:
         page = text(DOCS / "methods" / f"{method}.md")
         assert maker.current(page, method) == page, f"run docs/make_parameters.py: {method}.md"
@@ -119,19 +163,46 @@ def test_defaults_of_the_classes_are_those_of_the_declarations():
     assert found > 60
 
 
-def test_numbers_of_the_decision_table_are_those_of_their_sources():
-    page = text(DOCS / "which.md")
-    cited = re.findall(r"\[([-\d][^\]]*)\]\(([\w/]+\.md)(?:#([\w-]+))?\)", page)
-    assert len(cited) >= 12
-    for number, file, anchor in cited:
-        source = text(DOCS / file)
-        if anchor:
-            sections = re.split(r"^(?=### )", source, flags=re.MULTILINE)
-            [source] = [each for each in sections if anchor in anchors(each)]
-        assert number in source, f"{number} is not in {file}#{anchor}"
+def test_numbers_that_are_links_stand_where_they_point():
+    """`[15.00](reproduction.md#p1-t1-madelon)`: the page, or the section, has this number."""
+    found = 0
+    for path in [README, *PAGES]:
+        for number, file, anchor in re.findall(
+            r"\[([-\d][^\]]*)\]\(((?:docs/)?[\w/]+\.md)(?:#([\w-]+))?\)", text(path)
+        ):
+            source = text(path.parent / file)
+            if anchor:
+                sections = re.split(r"^(?=###? )", source, flags=re.MULTILINE)
+                [source] = [each for each in sections if anchor in anchors(each)]
+            assert number in source, f"{name(path)}: {number} is not in {file}#{anchor}"
+            found += 1
+    assert found >= 20
 
 
-def test_the_tables_of_the_decision_page_are_current():
-    script = [sys.executable, DOCS / "make_which.py", "--check"]
+def test_generated_tables_are_current():
+    script = [sys.executable, DOCS / "make_tables.py", "--check"]
     done = subprocess.run(script, capture_output=True, text=True, env={**os.environ, "PYTHONUTF8": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_readme_is_short():
+    assert len(text(README).splitlines()) <= 120
+
+
+def test_files_of_the_tour_exist():
+    files = re.findall(r"`((?:crates|python|docs)/[\w./-]+)`", text(DOCS / "tour.md"))
+    assert len(files) >= 10
+    for file in files:
+        assert (ROOT / file).exists(), file
+
+
+def test_the_conda_recipe_has_the_version_and_dependencies_of_the_package():
+    recipe = text(ROOT / "conda" / "recipe.yaml")
+    project = tomllib.loads(text(ROOT / "python" / "pyproject.toml"))["project"]
+    workspace = tomllib.loads(text(ROOT / "Cargo.toml"))["workspace"]["package"]
+    assert f'version: "{workspace["version"]}"' in recipe
+    run = recipe.split("  run:\n")[1].split("\n\n")[0]
+    wanted = ["python " + project["requires-python"]]
+    wanted += [re.sub(r"^([\w-]+)", r"\1 ", dependency) for dependency in project["dependencies"]]
+    assert re.findall(r"- (.*)", run) == wanted
+    assert f"FROM rust:{workspace['rust-version']}-" in text(ROOT / "Dockerfile")

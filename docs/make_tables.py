@@ -1,14 +1,31 @@
-"""Generate the tables of `which.md` from the pages with the measurements.
+"""Generate the tables of the README and of `which.md` from records and from the pages with the measurements.
 
-Run by `make pages`. With `--check` it only reports whether the page is up to date.
+Run by `make pages`. With `--check` it only reports whether the pages are up to date.
 """
 
+import json
 import re
+import statistics
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
-PAGE = DOCS / "which.md"
+ROOT = DOCS.parent
+#: The programs of `benchmarks/others.py`, in the order of the README's table.
+PROGRAMS = {
+    "kernsift AutoSelector": "**kernsift** `AutoSelector`",
+    "Boruta": "Boruta, random forest",
+    "scikit-learn F test": "scikit-learn `SelectKBest`, F-test",
+    "scikit-learn mutual information": "scikit-learn `SelectKBest`, mutual information",
+    "scikit-learn RFE, linear SVM": "scikit-learn `RFE`, linear SVM",
+    "scikit-learn random forest": "scikit-learn random forest",
+    "LightGBM gain": "LightGBM, gain",
+    "skrebate ReliefF": "skrebate ReliefF",
+    "pyHSICLasso": "pyHSICLasso",
+    "mRMR": "mRMR (`mrmr_selection`)",
+    "fastcan": "fastcan",
+}
 
 # Names of the methods on the reproduction page, and on the command line.
 NAMES = {
@@ -98,9 +115,52 @@ def times() -> str:
     return table(lines)
 
 
-def filled(text: str) -> str:
+def share(found: list[bool]) -> str:
+    """How many draws were solved; yes or no for one draw."""
+    if len(found) < 2:
+        return ("yes" if found[0] else "no") if found else "-"
+    return f"{sum(found)} of {len(found)}"
+
+
+def others() -> str:
+    """Planted features found by kernsift and by other programs, from the records of
+    `benchmarks/others.py`, and speedups from `speed.md`."""
+    lines = (ROOT / "benchmarks" / "records" / "others.jsonl").read_text(encoding="utf-8").splitlines()
+    found: dict[tuple[str, str], list[dict]] = {}
+    versions: dict[str, str] = {}
+    for record in map(json.loads, lines):
+        versions.update(record.get("versions", {}))
+        if "seed" in record:
+            found.setdefault((record["program"], record["pattern"]), []).append(record)
+    head = ["program", "number of features", "product", "ring", "noise only", "CPU seconds"]
+    body = []
+    for program, title in PROGRAMS.items():
+        patterns = [found.get((program, pattern), []) for pattern in ("XOR", "ring", "noise")]
+        exact = [share([r["missed"] == r["extra"] == 0 for r in records]) for records in patterns]
+        taken = statistics.median(r["seconds"] for records in patterns for r in records)
+        body.append([title, "chosen" if patterns[2] else "given", *exact, f"{taken:.2g}"])
+    measured = ", ".join(f"{name} {version}" for name, version in versions.items())
+    speedups = {
+        f"{task}, {size}": cells[5] for task, size, *cells in rows((DOCS / "speed.md").read_text("utf-8"))
+    }
+    return (
+        f"{table([head, *body])}\n\nMeasured by `benchmarks/others.py` on one thread, with {measured}. "
+        "Speedups with the same features, from [Speed](docs/speed.md): HSIC Lasso "
+        f"{speedups['HSIC Lasso, 10 features, 1000 x 200']} times as fast as pyHSICLasso, "
+        f"ReliefF {speedups['ReliefF, 10 neighbors, 1000 x 500']} times as fast as skrebate."
+    )
+
+
+#: The tables of each page.
+TABLES = {
+    ROOT / "README.md": {"others": others},
+    DOCS / "which.md": {"planted": planted, "errors": errors, "times": times},
+}
+
+
+def filled(text: str, tables: dict[str, Callable[[], str]]) -> str:
     """The page with current tables."""
-    for name, make in {"planted": planted, "errors": errors, "times": times}.items():
+    for name, make in tables.items():
         text, count = re.subn(
             rf"(<!-- {name} -->\n).*?(<!-- end -->)",
             lambda found, make=make: f"{found[1]}\n{make()}\n\n{found[2]}",
@@ -112,15 +172,17 @@ def filled(text: str) -> str:
 
 
 def main() -> int:
-    text = PAGE.read_text(encoding="utf-8")
-    new = filled(text)
-    if "--check" in sys.argv[1:]:
+    old = []
+    for path, tables in TABLES.items():
+        text = path.read_text(encoding="utf-8")
+        new = filled(text, tables)
         if new != text:
-            print("docs/which.md is out of date; run docs/make_which.py")
-        return int(new != text)
-    PAGE.write_text(new, encoding="utf-8")
-    print("docs/which.md")
-    return 0
+            old.append(path.name)
+            if "--check" not in sys.argv[1:]:
+                path.write_text(new, encoding="utf-8")
+    if old:
+        print("out of date:" if "--check" in sys.argv[1:] else "written:", *old)
+    return int(bool(old) and "--check" in sys.argv[1:])
 
 
 if __name__ == "__main__":
