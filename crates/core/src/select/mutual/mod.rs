@@ -60,8 +60,8 @@ crate::parameters! {
     /// estimates, and a feature must exceed their mean by $z$ standard deviations, with $z$ the normal quantile of 0.05
     /// divided by the number of features.
     ///
-    /// Cost: $O(n (k + \log n))$ per feature for classification; for regression a scan along the sorted feature, about
-    /// $O(n \sqrt{k n})$.
+    /// Cost: $O(n (k + \log n))$ per feature, for regression with strips of about $\sqrt{k n}$ samples along one coordinate, each
+    /// sorted by the other.
     ///
     /// References: Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, 2004; Ross, *Mutual
     /// information between discrete and continuous data sets*, 2014; Gao, Kannan, Oh and Viswanath, *Estimating mutual
@@ -95,7 +95,7 @@ impl MutualInformation {
         title: "Mutual information by nearest neighbors",
         summary: "Features with any dependence on the target, one feature at a time",
         needs: Needs::Target,
-        cost: "O(n log n) time per feature; O(n^1.5) for a continuous target",
+        cost: "O(n log n) time per feature",
         reference: "Kraskov et al., 2004; Ross, 2014",
     };
 }
@@ -162,7 +162,10 @@ impl MutualInformation {
         let psi = Digamma::up_to(data.n());
         let k = self.n_neighbors;
         // The sorted values of a feature, by class and together; copies of known values and their targets.
-        let bytes = if data.has_missing() { 40.0 } else { 24.0 } * data.n() as f64;
+        let known = if data.has_missing() { 40.0 } else { 24.0 };
+        // The pairs of a continuous target: sorted, and in strips.
+        let pairs = if matches!(target, EstimatorTarget::Continuous(_)) { 40.0 } else { 0.0 };
+        let bytes = (known + pairs) * data.n() as f64;
         each_column(data.x(), stage, bytes, &ctx, |j, column| {
             let varies = column.iter().any(|v| *v != column[0] && !(v.is_nan() && column[0].is_nan()));
             varies.then(|| match self.discrete_codes(column, data.feature_type(j)) {

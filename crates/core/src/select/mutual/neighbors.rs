@@ -93,14 +93,15 @@ impl Pairs<'_> {
         let (x, y) = (scaled(self.x), scaled(self.y));
         let (sorted_x, sorted_y) = (sorted(&x), sorted(&y));
         let n_distinct = |values: &[f64]| values.windows(2).filter(|w| w[0] < w[1]).count();
-        // Scan along the coordinate with fewer ties, because ties would all be visited.
+        // Strips of the coordinate with fewer ties, because strips of equal values would all be visited.
         let rows =
             if n_distinct(&sorted_x) >= n_distinct(&sorted_y) { by_first(&x, &y) } else { by_first(&y, &x) };
         let swapped = n_distinct(&sorted_x) < n_distinct(&sorted_y);
+        let plane = Plane::new(rows, k);
         let mut sum = 0.0;
         for place in 0..n {
-            let (radius, own) = kth_in_plane(&rows, place, k);
-            let (a, b) = rows[place];
+            let (radius, own) = plane.kth(place, k);
+            let (a, b) = plane.rows[place];
             let (a_sorted, b_sorted) = if swapped { (&sorted_y, &sorted_x) } else { (&sorted_x, &sorted_y) };
             sum += psi.at(own) - psi.at(within(a_sorted, a, radius)) - psi.at(within(b_sorted, b, radius));
         }
@@ -131,43 +132,98 @@ fn by_first(first: &[f64], second: &[f64]) -> Vec<(f64, f64)> {
     rows
 }
 
-/// The distance of a sample to its `k`-th nearest neighbor in the maximum norm, and the number of nearer samples
-/// (at the distance 0: not farther), including itself. Samples are sorted by their first value; the scan runs both
-/// ways until the first value alone is too far.
-fn kth_in_plane(rows: &[(f64, f64)], place: usize, k: usize) -> (f64, usize) {
-    let (a, b) = rows[place];
-    let mut best: Vec<f64> = Vec::with_capacity(k + 1);
-    let (mut left, mut right) = (place, place + 1);
-    loop {
-        let limit = if best.len() < k { f64::INFINITY } else { best[k - 1] };
-        let left_distance = if left > 0 { a - rows[left - 1].0 } else { f64::INFINITY };
-        let right_distance = if right < rows.len() { rows[right].0 - a } else { f64::INFINITY };
-        if left_distance.min(right_distance) >= limit && best.len() == k
-            || left_distance.min(right_distance) == f64::INFINITY
-        {
-            break;
+/// Pairs sorted by the first value, and in strips of consecutive ones that are each sorted by the second.
+struct Plane {
+    rows: Vec<(f64, f64)>,
+    strips: Vec<(f64, f64)>,
+    /// Pairs per strip.
+    size: usize,
+}
+
+impl Plane {
+    /// `rows` are sorted; `k` is the number of neighbors for which the search is quick.
+    fn new(rows: Vec<(f64, f64)>, k: usize) -> Self {
+        // A strip is then about as wide as the distance to the neighbors.
+        let size = (k as f64 * rows.len() as f64).sqrt() as usize + 1;
+        let mut strips = rows.clone();
+        for strip in strips.chunks_mut(size) {
+            strip.sort_unstable_by(|a, b| a.1.total_cmp(&b.1).then(a.0.total_cmp(&b.0)));
         }
-        let (dx, other) = if left_distance <= right_distance {
-            left -= 1;
-            (left_distance, rows[left].1)
-        } else {
-            right += 1;
-            (right_distance, rows[right - 1].1)
+        Self { rows, strips, size }
+    }
+
+    /// The distance of a sample to its `k`-th nearest neighbor in the maximum norm, and the number of nearer samples
+    /// (at the distance 0: not farther), including itself. Strips are visited both ways until the first value alone is
+    /// too far.
+    fn kth(&self, place: usize, k: usize) -> (f64, usize) {
+        let (a, b) = self.rows[place];
+        let own = place / self.size;
+        let mut near = Nearest { distances: Vec::with_capacity(k + 1), k };
+        // One copy of the pair is the sample itself.
+        let itself = self.strip(own).partition_point(|r| r.1.total_cmp(&b).then(r.0.total_cmp(&a)).is_lt());
+        near.add_strip(self.strip(own), (a, b), (itself, itself + 1));
+        let (mut left, mut right) = (own, own + 1);
+        loop {
+            let left_distance = if left > 0 { a - self.rows[left * self.size - 1].0 } else { f64::INFINITY };
+            let right_distance = self.rows.get(right * self.size).map_or(f64::INFINITY, |r| r.0 - a);
+            if left_distance.min(right_distance) >= near.limit() {
+                break;
+            }
+            let strip = if left_distance <= right_distance {
+                left -= 1;
+                self.strip(left)
+            } else {
+                right += 1;
+                self.strip(right - 1)
+            };
+            let at = strip.partition_point(|r| r.1 < b);
+            near.add_strip(strip, (a, b), (at, at));
+        }
+        let radius = near.distances[k - 1];
+        if radius > 0.0 {
+            return (radius, 1 + near.distances.partition_point(|d| *d < radius));
+        }
+        // Equal pairs are adjacent.
+        let same = self.rows[..place].iter().rev().take_while(|r| **r == (a, b)).count();
+        (radius, same + self.rows[place..].iter().take_while(|r| **r == (a, b)).count())
+    }
+
+    fn strip(&self, at: usize) -> &[(f64, f64)] {
+        &self.strips[at * self.size..self.strips.len().min((at + 1) * self.size)]
+    }
+}
+
+/// The smallest distances found, sorted; at most `k`.
+struct Nearest {
+    distances: Vec<f64>,
+    k: usize,
+}
+
+impl Nearest {
+    /// Only smaller distances are of interest.
+    fn limit(&self) -> f64 {
+        if self.distances.len() < self.k { f64::INFINITY } else { self.distances[self.k - 1] }
+    }
+
+    /// Adds the distances of a pair to those of a strip before one place and from another on, nearest second values first.
+    fn add_strip(&mut self, strip: &[(f64, f64)], (a, b): (f64, f64), (below, from): (usize, usize)) {
+        let mut add = |&(first, second): &(f64, f64)| {
+            let dy = (second - b).abs();
+            let limit = self.limit();
+            if dy >= limit {
+                return false;
+            }
+            let distance = dy.max((first - a).abs());
+            if distance < limit {
+                let at = self.distances.partition_point(|d| *d <= distance);
+                self.distances.insert(at, distance);
+                self.distances.truncate(self.k);
+            }
+            true
         };
-        let distance = dx.max((other - b).abs());
-        if distance < limit || best.len() < k {
-            let at = best.partition_point(|d| *d <= distance);
-            best.insert(at, distance);
-            best.truncate(k);
-        }
+        let _ = strip[..below].iter().rev().all(&mut add);
+        let _ = strip[from..].iter().all(&mut add);
     }
-    let radius = best[k - 1];
-    if radius > 0.0 {
-        return (radius, 1 + best.partition_point(|d| *d < radius));
-    }
-    // Equal pairs are adjacent.
-    let same = rows[..place].iter().rev().take_while(|r| **r == (a, b)).count();
-    (radius, same + rows[place..].iter().take_while(|r| **r == (a, b)).count())
 }
 
 #[cfg(test)]
@@ -202,17 +258,20 @@ mod tests {
         let psi = Digamma::up_to(5);
         let expected = psi.at(5) - (2.0 * psi.at(2) + 3.0 * psi.at(3)) / 5.0;
         assert!((labeled.information(1, &psi) - expected).abs() < 1e-15);
-        assert_eq!(kth_in_plane(&[(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (2.0, 1.0)], 1, 1), (0.0, 3));
+        let plane = Plane::new(vec![(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (2.0, 1.0)], 1);
+        assert_eq!(plane.kth(1, 1), (0.0, 3));
     }
 
     #[test]
     fn search_in_the_plane_equals_brute_force() {
         let mut rng = Rng::new(5);
-        for step in [0.0, 0.5] {
+        // Strips of different sizes: one for 17 neighbors has a quarter of the pairs.
+        for (step, strips_for) in [(0.0, 3), (0.5, 3), (0.0, 17), (0.5, 1), (0.0, 300)] {
             let round = |v: f64| if step > 0.0 { (v / step).round() * step } else { v };
             let x: Vec<f64> = (0..300).map(|_| round(rng.normal())).collect();
             let y: Vec<f64> = x.iter().map(|v| round(v + rng.normal())).collect();
-            let rows = by_first(&x, &y);
+            let plane = Plane::new(by_first(&x, &y), strips_for);
+            let rows = &plane.rows;
             for place in 0..300 {
                 let (a, b) = rows[place];
                 let mut all: Vec<f64> = (0..300)
@@ -223,7 +282,7 @@ mod tests {
                 let radius = all[2];
                 let nearer =
                     all.iter().filter(|d| if radius > 0.0 { **d < radius } else { **d <= radius }).count();
-                assert_eq!(kth_in_plane(&rows, place, 3), (radius, 1 + nearer), "{step}");
+                assert_eq!(plane.kth(place, 3), (radius, 1 + nearer), "{step} {strips_for}");
             }
         }
     }
