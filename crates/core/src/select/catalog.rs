@@ -16,13 +16,14 @@ use super::mutual::MutualInformation;
 use super::nca::Nca;
 use super::pfs::Pfs;
 use super::relief::Relief;
-use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Sample, Selection, Selector};
 use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::method::{Info, Needs, family};
 use crate::parameters::Parameters;
+use std::borrow::Cow;
 
 family! {
     /// A selector with its parameters.
@@ -58,6 +59,28 @@ impl SelectorMethod {
     pub fn name(&self) -> &'static str {
         self.info().name
     }
+
+    /// The rows with a weight above 0, if the method supports weights.
+    fn rows_for_fit<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>> {
+        self.check_weights(data)?;
+        Ok(data.for_fit())
+    }
+
+    /// The rows that the method uses: all, or a sample of more than [`Selector::max_rows`], and the context that holds it.
+    fn sampled<'a, 'c>(
+        &self,
+        data: &'a Dataset,
+        ctx: &Context<'c>,
+    ) -> Result<(Cow<'a, Dataset>, Option<Sample>, Context<'c>)> {
+        let Some(most) = self.max_rows(data).filter(|&most| most < data.n()) else {
+            return Ok((Cow::Borrowed(data), None, *ctx));
+        };
+        let rows = data.sample_rows(most, ctx.seed);
+        let sample = Sample { n_used: rows.len(), n: data.n() }.noted(self.info().title, ctx);
+        let cells = rows.len() as f64 * data.x().d() as f64;
+        let ctx = ctx.hold(format!("a sample of {} rows", rows.len()), 8.0 * cells, "use fewer columns")?;
+        Ok((Cow::Owned(data.take_rows(&rows)), Some(sample), ctx))
+    }
 }
 
 impl Selector for SelectorMethod {
@@ -66,18 +89,28 @@ impl Selector for SelectorMethod {
     }
 
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
-        self.check_weights(data)?;
-        self.inner().select(&data.for_fit(), count, ctx)
+        let all = self.rows_for_fit(data)?;
+        let (rows, sample, ctx) = self.sampled(&all, ctx)?;
+        let selection = self.inner().select(&rows, count, &ctx)?;
+        Ok(Selection { sample: sample.or(selection.sample), ..selection })
     }
 
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        match self.check_weights(data) {
-            Ok(()) => self.inner().select_each(&data.for_fit(), counts, ctx),
-            // Each number has its own error.
-            Err(_) => {
-                counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
-            }
-        }
+        let each = || {
+            let all = self.rows_for_fit(data)?;
+            let (rows, sample, ctx) = self.sampled(&all, ctx)?;
+            let with_sample = |found: Selection| Selection { sample: sample.or(found.sample), ..found };
+            let found = self.inner().select_each(&rows, counts, &ctx).into_iter();
+            Ok(found.map(|found| found.map(with_sample)).collect())
+        };
+        // Each number has its own error.
+        each().unwrap_or_else(|_: Error| {
+            counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
+        })
+    }
+
+    fn max_rows(&self, data: &Dataset) -> Option<usize> {
+        self.inner().max_rows(data)
     }
 
     fn supports_weights(&self) -> bool {

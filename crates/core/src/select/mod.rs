@@ -50,6 +50,6 @@ pub use mutual::{Discrete, MutualInformation};
 pub use nca::{Nca, NcaSearch};
 pub use pfs::Pfs;
 pub use relief::{ClassWeights, Difference, Relief, Units};
-pub use selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
+pub use selector::{DependenceCheck, FeatureCount, PathPoint, Sample, Selection, Selector};
 pub use svm_rfe::{Step, SvmRfe};
 pub use weak::WeakLearner;

@@ -73,6 +73,12 @@ pub trait Selector: Parameters {
         counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
     }
 
+    /// The number of rows that it uses at most: it gets a random sample of larger data, by class, from
+    /// [`SelectorMethod`](super::SelectorMethod). `None` if it uses all rows, as with the parameter `exact`.
+    fn max_rows(&self, _data: &Dataset) -> Option<usize> {
+        None
+    }
+
     /// The target it needs with its present parameters.
     fn needs(&self) -> Needs {
         self.info().needs
@@ -273,6 +279,31 @@ pub struct Selection {
     /// What the automatic selector found besides; `None` for other methods.
     #[serde(default)]
     pub automatic: Option<Box<Automatic>>,
+    /// The rows that the method used; `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+}
+
+/// A random sample of the rows, which a method uses instead of all; see [`Selector::max_rows`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Number of rows in the sample.
+    pub n_used: usize,
+    /// Number of all rows.
+    pub n: usize,
+}
+
+impl Sample {
+    /// In words.
+    pub fn describe(&self) -> String {
+        format!("used a random sample of {} of {} rows", self.n_used, self.n)
+    }
+
+    /// Sends a note about the sample of a method.
+    pub(super) fn noted(self, title: &str, ctx: &Context) -> Self {
+        ctx.note(format!("{title}: {}", self.describe()));
+        self
+    }
 }
 
 /// One point of the path.
@@ -317,6 +348,7 @@ impl Selection {
             path: vec![],
             outcome: Outcome::direct(),
             automatic: None,
+            sample: None,
         }
     }
 
