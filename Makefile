@@ -92,7 +92,7 @@ lint: $(TOOLS)
 	$(BIN)/ruff format --check python benchmarks docs tools
 	cd python && $(BIN)/python -m mypy
 	$(BIN)/python tools/words.py
-	$(BIN)/codespell --ignore-words-list hart README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/methods python/kernsift crates/*/src
+	$(BIN)/codespell --ignore-words-list hart,sigal README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/methods python/kernsift
 	$(BIN)/python tools/structure.py
 
 # Checks licenses, sources, checksums and versions of all dependencies by the rules in deny.toml. Needs no network once

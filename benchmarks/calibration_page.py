@@ -95,6 +95,7 @@ def null_tables(records: Records) -> str:
     )
     text = "## Null p-values\n\nKolmogorov-Smirnov p-values of one null p-value per draw.\n\n"
     text += table([*DESIGN_HEAD, *names, "as it should be"], rows)
+    text += "The asymptotic p-values of HSIC are approximate in the tail; those of permutations are exact. "
     text += "Fraction of the null p-values of all features up to a threshold, over all draws:\n\n"
     lines = []
     for name in ("cosine", "hsic"):
