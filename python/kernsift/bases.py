@@ -274,7 +274,6 @@ class KOBL(BaseBasis):
         pivoting: str = "greedy",
         first_pivot: str = "first",
         tol: float = 0.0,
-        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -288,7 +287,6 @@ class KOBL(BaseBasis):
         self.pivoting = pivoting
         self.first_pivot = first_pivot
         self.tol = tol
-        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -341,7 +339,6 @@ class KernelGramSchmidt(BaseBasis):
         degree: int = 3,
         coef0: float = 1.0,
         n_components: int | None = None,
-        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -351,7 +348,6 @@ class KernelGramSchmidt(BaseBasis):
         self.degree = degree
         self.coef0 = coef0
         self.n_components = n_components
-        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -398,7 +394,6 @@ class KernelPCA(BaseBasis):
         coef0: float = 1.0,
         n_components: int | None = None,
         center: bool = True,
-        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -409,7 +404,6 @@ class KernelPCA(BaseBasis):
         self.coef0 = coef0
         self.n_components = n_components
         self.center = center
-        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -466,7 +460,6 @@ class KernelDiscriminant(BaseBasis):
         n_components: int | None = None,
         criterion: str = "kda",
         ridge: float = 1e-3,
-        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -478,7 +471,6 @@ class KernelDiscriminant(BaseBasis):
         self.n_components = n_components
         self.criterion = criterion
         self.ridge = ridge
-        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

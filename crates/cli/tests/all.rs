@@ -22,7 +22,6 @@ mod report;
 mod reproduce;
 mod scratch;
 mod significance;
-mod tall;
 mod transforms;
 mod weights;
 

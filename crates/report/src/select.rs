@@ -106,9 +106,7 @@ pub fn selection_page(
             validation.sentence(k, &format!("all {d} features"))
         ),
     };
-    let sampled = selection.sample.map(|sample| format!(" It {}.", sample.describe()));
-    let mut page =
-        Page::new(&format!("Features of {}", info.data), &(lede + sampled.as_deref().unwrap_or("")));
+    let mut page = Page::new(&format!("Features of {}", info.data), &lede);
     account::open(&mut page, info.account.as_ref());
     page.section("ranking", "Feature ranking", &ranking(data, selection, significance, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));

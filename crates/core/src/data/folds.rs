@@ -189,7 +189,7 @@ fn by_class(classes: &Classes, rng: &mut Rng) -> Vec<usize> {
 }
 
 /// A stratified holdout: takes rows at equal steps from the list sorted by class.
-pub(super) fn holdout(target: &Target, n: usize, test_size: f64, rng: &mut Rng) -> Fold {
+fn holdout(target: &Target, n: usize, test_size: f64, rng: &mut Rng) -> Fold {
     let order = match target {
         Target::Classes(classes) => by_class(classes, rng),
         _ => by_class(&Classes::from_codes(vec![0; n]), rng),

@@ -15,7 +15,6 @@ mod prepare;
 #[cfg(feature = "io")]
 pub mod read;
 mod rows;
-mod sample;
 mod scale;
 mod sparse;
 mod split_rule;

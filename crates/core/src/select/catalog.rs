@@ -82,10 +82,6 @@ impl Selector for SelectorMethod {
         self.inner().fit_each(data, counts, ctx)
     }
 
-    fn max_rows(&self, data: &Dataset) -> Option<usize> {
-        self.inner().max_rows(data)
-    }
-
     fn supports_weights(&self) -> bool {
         self.inner().supports_weights()
     }

@@ -177,7 +177,6 @@ impl Ffs {
         let outcome = Outcome { stop, iterations: curve.len() };
         Selection {
             automatic: None,
-            sample: None,
             method: "ffs".into(),
             order: search.order,
             scores,

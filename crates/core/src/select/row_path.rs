@@ -123,7 +123,6 @@ impl PathSettings {
         }
         Selection {
             automatic: None,
-            sample: None,
             method: self.name.into(),
             order,
             scores,

@@ -103,7 +103,7 @@ impl Auto {
         // In the order of their values, so that results do not depend on the order of rows.
         let sample = match data.n() <= MAX_ROWS {
             true => data.take_rows(&nca::sorted_rows(&encoded)),
-            false => data.take_rows(&data.sample_rows(MAX_ROWS, ctx.seed)),
+            false => sampled(data, ctx.seed)?,
         };
         let used = &sample;
         let screened = Screened::new(used, ctx)?;
@@ -125,6 +125,12 @@ impl Auto {
         run.trials = run.trials(ctx)?;
         counts.iter().map(|&count| run.selection(count, ctx)).collect()
     }
+}
+
+/// A random sample of the rows of tall data, with the class proportions of the data.
+fn sampled(data: &Dataset, seed: u64) -> Result<Dataset> {
+    let part = Splits::Holdout { test_size: MAX_ROWS as f64 / data.n() as f64, repeats: 1 };
+    Ok(data.take_rows(&part.split(data.target(), data.n(), seed)?[0].test))
 }
 
 /// The tests of all features, pairs and sets of three.
@@ -229,7 +235,6 @@ impl Run<'_> {
                 iterations: 1 + trials.len(),
             },
             automatic: Some(Box::new(automatic)),
-            sample: None,
         })
     }
 

@@ -87,7 +87,6 @@ impl Answer {
         }
         Selection {
             automatic: None,
-            sample: None,
             method: "hsfs".into(),
             order,
             scores,

@@ -81,7 +81,6 @@ impl<'a> Run<'a> {
         let requested = wanted.is_some_and(|count| count == steps.len());
         Ok(Selection {
             automatic: None,
-            sample: None,
             method: Nca::INFO.name.into(),
             scores,
             n_selected: count,

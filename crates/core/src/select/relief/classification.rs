@@ -19,7 +19,7 @@ impl Relief {
         }
         let rows = self.compared(data, ctx)?;
         let (n, d) = (data.n(), data.d());
-        let centers = self.centers(data, (0..n).filter(|&i| counts[classes.codes[i]] > 1).collect(), ctx);
+        let centers = self.centers((0..n).filter(|&i| counts[classes.codes[i]] > 1).collect(), ctx);
         let mut total = vec![0.0; d];
         // One class at a time, to hold only the neighbors of one class in memory.
         for class in (0..counts.len()).filter(|&c| counts[c] > 0) {

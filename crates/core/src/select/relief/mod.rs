@@ -9,7 +9,7 @@ mod tests;
 
 pub use compared::{Difference, Units};
 
-use super::selector::{DependenceCheck, FeatureCount, Sample, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -22,9 +22,6 @@ use compared::Compared;
 const NAME: &str = "Relief";
 /// Samples per task.
 const BLOCK: usize = 256;
-/// Up to so many samples the neighbors of all are searched by default, and of more those of this many.
-const MAX_ROWS: usize = 20_000;
-const N_CENTERS: usize = 10_000;
 
 crate::parameters! {
     /// ReliefF. The defaults are those of most libraries: 10 neighbors of each class
@@ -54,8 +51,7 @@ crate::parameters! {
     ///
     /// The only sample of a class has no hit; it is not used as a center, but serves as a miss for others.
     ///
-    /// Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory. Of more than 20,000 samples
-    /// 10,000 are centers.
+    /// Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory.
     ///
     /// References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*, 1994
     /// (multiclass, missing values); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation in
@@ -74,11 +70,8 @@ crate::parameters! {
         pub metric: Metric = Metric::Manhattan;
         /// The scale on which features are compared.
         pub units: Units = Units::Range;
-        /// Number of samples, drawn at random, whose neighbors are searched among all; none is all of
-        /// up to 20,000 samples, and 10,000 of more, drawn by class. More than there are uses all.
+        /// Number of samples, drawn at random, whose neighbors are searched; none, or more than there are, uses all.
         pub n_samples: Option<usize> = None, at_least(1);
-        /// Whether to search the neighbors of all samples, however many there are.
-        pub exact: bool = false;
     }
 }
 
@@ -114,7 +107,7 @@ impl Relief {
         title: "ReliefF",
         summary: "Features that differ between near samples of different classes, and agree within a class",
         needs: Needs::Target,
-        cost: "O(n² d) time, O(n d) memory; beyond 20,000 rows the neighbors of a sample",
+        cost: "O(n² d) time, O(n d) memory",
         reference: "Kira and Rendell, 1992; Kononenko, 1994",
     };
 }
@@ -132,16 +125,8 @@ impl Selector for Relief {
         true
     }
 
-    fn check(&self) -> Result<()> {
-        self.check_ranges()?;
-        match self.n_samples.filter(|_| self.exact) {
-            Some(wanted) => Err(Error::param(NAME, "n_samples", "left out if exact is set", wanted)),
-            None => Ok(()),
-        }
-    }
-
     fn check_classes(&self, classes: &Classes) -> Result<()> {
-        self.check()?;
+        self.check_ranges()?;
         classes.need_pair(NAME)?;
         let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
         self.check_neighbors(smallest, "the rows of the smallest class")
@@ -153,7 +138,7 @@ impl Selector for Relief {
 
     fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_unencoded(NAME)?;
-        self.check()?;
+        self.check_ranges()?;
         let wanted_number = || wanted.resolve(NAME, data.d());
         let (weights, wanted) = match data.target() {
             Target::Continuous(values) => {
@@ -175,9 +160,6 @@ impl Selector for Relief {
             );
         }
         let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(n_positive));
-        selection.sample = self
-            .sampled(data, ctx)
-            .map(|rows| Sample { n_used: rows.len(), n: data.n() }.noted(Self::INFO.title, ctx));
         // After ranking, so that features with negative weights are still ordered.
         selection.scores.iter_mut().for_each(|w| *w = w.max(0.0));
         Ok(selection)
@@ -197,8 +179,7 @@ impl Relief {
     /// The samples, prepared for comparison.
     fn compared(&self, data: &Dataset, ctx: &Context) -> Result<Compared> {
         let (n, d) = (data.n(), data.d());
-        let centers = self.sampled(data, ctx).map_or(n, |rows| rows.len());
-        let centers = self.n_samples.map_or(centers, |wanted| wanted.min(n));
+        let centers = self.n_samples.map_or(n, |wanted| wanted.min(n));
         // Classification searches a copy of one class at a time; regression searches all samples without a copy.
         let (among, copies) = match data.target() {
             Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
@@ -219,17 +200,8 @@ impl Relief {
         Ok(Compared::new(data, self.metric, self.units, self.difference))
     }
 
-    /// The centers of data with too many samples to search the neighbors of all, unless that is requested.
-    fn sampled(&self, data: &Dataset, ctx: &Context) -> Option<Vec<usize>> {
-        let is_tall = self.n_samples.is_none() && !self.exact && data.n() > MAX_ROWS;
-        is_tall.then(|| data.sample_rows(N_CENTERS, ctx.seed))
-    }
-
-    /// All given samples, in ascending order, or a random subsample of them.
-    fn centers(&self, data: &Dataset, mut all: Vec<usize>, ctx: &Context) -> Vec<usize> {
-        if let Some(sampled) = self.sampled(data, ctx) {
-            all.retain(|row| sampled.binary_search(row).is_ok());
-        }
+    /// All given samples, or a random subsample of them.
+    fn centers(&self, all: Vec<usize>, ctx: &Context) -> Vec<usize> {
         let Some(wanted) = self.n_samples else { return all };
         let places = Rng::stream(ctx.seed, "centres of Relief").sample(all.len(), wanted);
         places.into_iter().map(|place| all[place]).collect()

@@ -34,7 +34,7 @@ impl Relief {
             return Err(Error::ConstantTarget { method: NAME, value: low });
         }
         let rows = self.compared(data, ctx)?;
-        let centers = self.centers(data, (0..n).collect(), ctx);
+        let centers = self.centers((0..n).collect(), ctx);
         let itself: Vec<Option<usize>> = centers.iter().copied().map(Some).collect();
         let near = rows.near(rows.x.view(), &centers, self.n_neighbors, &itself, ctx)?;
         let parts: Vec<(f64, Vec<f64>, Vec<f64>)> = centers
