@@ -60,18 +60,28 @@ impl Dataset {
     }
 
     /// Returns an error if there are weights, for a method that does not support them; `supported` are the names of others that do.
-    pub(crate) fn need_unweighted(&self, method: &str, supported: Vec<&'static str>) -> Result<()> {
+    pub(crate) fn need_unweighted(
+        &self,
+        method: &str,
+        supported: impl FnOnce() -> Vec<&'static str>,
+    ) -> Result<()> {
         match self.is_weighted() {
-            true => Err(Error::WeightsUnsupported { method: method.into(), supported }),
+            true => Err(Error::WeightsUnsupported { method: method.into(), supported: supported() }),
             false => Ok(()),
         }
     }
 
     /// Returns an error if there are several target columns, for a method that does not support them; `supported` are the names
     /// of others that do.
-    pub(crate) fn need_one_output(&self, method: &str, supported: Vec<&'static str>) -> Result<()> {
+    pub(crate) fn need_one_output(
+        &self,
+        method: &str,
+        supported: impl FnOnce() -> Vec<&'static str>,
+    ) -> Result<()> {
         match self.target() {
-            Target::Outputs(_) => Err(Error::OutputsUnsupported { method: method.into(), supported }),
+            Target::Outputs(_) => {
+                Err(Error::OutputsUnsupported { method: method.into(), supported: supported() })
+            }
             _ => Ok(()),
         }
     }

@@ -117,7 +117,7 @@ impl Method {
             Self::Space(_) => "kernel-space selection".to_owned(),
             Self::External(external) => external.name.clone(),
         };
-        data.need_unweighted(&method, SelectorMethod::names_with_weights())
+        data.need_unweighted(&method, SelectorMethod::names_with_weights)
     }
 
     /// Whether it selects columns of the data, rather than directions in kernel space.

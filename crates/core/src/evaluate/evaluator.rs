@@ -153,7 +153,7 @@ impl Evaluator {
     /// Checks that it supports the target and the weights, and its parameters.
     pub fn check(&self, data: &Dataset) -> Result<()> {
         if !self.supports_weights() {
-            data.need_unweighted(self.info().title, Self::names_with_weights())?;
+            data.need_unweighted(self.info().title, Self::names_with_weights)?;
         }
         match (self, data.target()) {
             (_, Target::None | Target::Outputs(_)) => Self::check_target(data),
@@ -178,7 +178,7 @@ impl Evaluator {
                 Err(Error::param(NAME, "target", "not constant", format!("{} in all rows", values[0])))
             }
             Target::Continuous(_) => Ok(()),
-            Target::Outputs(_) => data.need_one_output(NAME, vec![]),
+            Target::Outputs(_) => data.need_one_output(NAME, Vec::new),
             Target::Classes(_) => data.classes("compare").map(|_| ()),
         }
     }

@@ -88,7 +88,7 @@ impl InteractionScreen {
     /// Scores all pairs of features and tests the best.
     pub fn run(&self, data: &Dataset, ctx: &Context) -> Result<Interactions> {
         self.check_ranges()?;
-        data.need_unweighted(NAME, vec![])?;
+        data.need_unweighted(NAME, Vec::new)?;
         if self.permutations > 0 {
             let got = match self.method {
                 Correction::BenjaminiHochberg => "bh",

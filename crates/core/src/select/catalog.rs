@@ -91,7 +91,7 @@ impl Selector for SelectorMethod {
     }
 
     fn check_data(&self, data: &Dataset) -> Result<()> {
-        self.inner().check_data_as(data, [Self::names_with_weights(), Self::names_with_outputs()])
+        self.inner().check_data_as(data, [Self::names_with_weights, Self::names_with_outputs])
     }
 
     fn needs(&self) -> Needs {

@@ -72,7 +72,7 @@ impl FeatureTest {
     pub fn run(&self, data: &Dataset, covariates: &[usize], ctx: &Context) -> Result<FeatureTests> {
         self.check_ranges()?;
         data.need_rows(NAME, MIN_SAMPLES)?;
-        data.need_unweighted(NAME, vec![])?;
+        data.need_unweighted(NAME, Vec::new)?;
         if self.statistic == DependenceStatistic::Hsic {
             data.need_unencoded(NAME)?;
         }

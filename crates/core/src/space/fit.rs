@@ -62,7 +62,7 @@ impl KernelSpaceSelector {
     /// Returns an error for invalid settings, before any work is done.
     fn check(&self, data: &Dataset, wanted: FeatureCount) -> Result<()> {
         data.need_complete(NAME)?;
-        data.need_unweighted(NAME, vec![])?;
+        data.need_unweighted(NAME, Vec::new)?;
         let classes = data.classes(NAME)?;
         // There are at most as many directions as samples.
         wanted

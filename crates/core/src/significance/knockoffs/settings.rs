@@ -92,7 +92,7 @@ impl Knockoffs {
     ) -> Result<KnockoffResult> {
         self.check_ranges()?;
         data.need_rows(NAME, MIN_SAMPLES)?;
-        data.need_unweighted(NAME, vec![])?;
+        data.need_unweighted(NAME, Vec::new)?;
         let fewest = fewest_selected(self.q, self.n_copies);
         let model = CopyModel::fit(data, self.normal_scores, NAME, ctx)?;
         let (n, d) = (data.n(), data.d());
