@@ -90,7 +90,7 @@ fn predictions_are_weighted() {
     assert_eq!(found, &repeated["predictions"]);
     let counts = found["confusion"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap());
     assert_eq!(counts.map(|count| count.as_u64().unwrap()).sum::<u64>(), 28);
-    s.file("half.csv", &s.text("w.csv").replace(",1\n", ",0.25\n"));
+    s.file("half.csv", s.text("w.csv").replace(",1\n", ",0.25\n"));
     let text = s.ok(&format!("compare half.csv --weights w --test half.csv {options}")).out;
     let row = text.lines().find(|line| line.trim_start().starts_with("yes ")).unwrap();
     assert!(row.contains('.'), "{text}");
