@@ -18,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,6 +28,8 @@ NOTEBOOKS = DOCS / "notebooks"
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 OUTPUT = re.compile(r"\n\n```text\n(?!\$ )(.*?)```", re.DOTALL)
 PICTURE = re.compile(r"\n\n!\[[^]]*\]\((pictures/guide/[\w-]+\.svg)\)")
+#: Columns of a line that pages show without scrolling.
+WIDTH = 96
 COMMAND = re.compile(r"```text\n\$ (kernsift .*)\n((?:.*\n)*?)```")
 
 
@@ -62,7 +65,14 @@ def run(page: str, save: Callable[[str], None] = lambda path: None) -> str:
 
 
 def tidy(text: str) -> str:
-    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    """Output as pages show it: long sentences are wrapped, as in a terminal; lines of tables are not."""
+    lines = []
+    for line in map(str.rstrip, text.splitlines()):
+        sentence = len(line) > WIDTH and "  " not in line.strip()
+        lines += (
+            textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) if sentence else [line]
+        )
+    return "".join(f"{line}\n" for line in lines)
 
 
 def save_figure(path: str) -> None:
