@@ -17,7 +17,9 @@ pub fn interactions_page(info: &RunInfo, data: &Dataset, found: &Interactions, a
     }
     page.facts(&info.facts(data.n(), data.d(), text::target(data.target())));
     if !found.pairs.is_empty() {
-        page.section("plots", "Plots of the best pairs", &pair_plots(data, found));
+        // The significant ones, or the first if there is none.
+        let drawn = &found.pairs[..found.n_significant.max(1)];
+        page.section("plots", "Plots of the best pairs", &pair_plots(data, drawn));
     }
     info.finish(page)
 }

@@ -6,7 +6,7 @@ use crate::html::{escape, shortened};
 use crate::plot::{Axis, Colors};
 use crate::text::{counted, number, percent};
 use kernsift::Dataset;
-use kernsift::interactions::Interactions;
+use kernsift::interactions::Pair;
 use kernsift::internals::Rng;
 
 /// Maximum number of pairs.
@@ -23,13 +23,13 @@ const BOTTOM: f64 = SIZE - 48.0;
 const RIGHT: f64 = SIZE - 10.0;
 const TOP: f64 = 10.0;
 
-/// An explanation, and two plots of each of the best pairs: of significant ones, or of the first if there is none.
-pub fn pair_plots(data: &Dataset, found: &Interactions) -> String {
+/// An explanation, and two plots of each of the first pairs.
+pub fn pair_plots(data: &Dataset, pairs: &[Pair]) -> String {
     let colors = Colors::of(data.target());
     let shares = Shares::of(&colors);
-    let n_drawn = found.n_significant.clamp(1, MAX_PAIRS).min(found.pairs.len());
-    let plots: String = found.pairs[..n_drawn]
+    let plots: String = pairs
         .iter()
+        .take(MAX_PAIRS)
         .map(|pair| {
             let [first, second] = [pair.features.0, pair.features.1].map(|j| Side::of(data, j));
             let title = format!("{} × {}", first.name, second.name);

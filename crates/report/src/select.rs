@@ -5,6 +5,7 @@ use crate::feature_plots::{self, feature_plots};
 use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
 use crate::page::{Page, RunInfo};
+use crate::pair_plots::pair_plots;
 use crate::redundancy::redundancy;
 use crate::{account, stability, tables, text};
 use kernsift::evaluate::{Cell as Score, ResultsLog, Summary};
@@ -91,22 +92,9 @@ pub fn selection_page(
     ctx: &Context,
 ) -> Result<String> {
     let (selected, k, d) = (selection.selected(), selection.n_selected, data.d());
-    let names: Vec<&str> = selected.iter().map(|&j| data.names()[j].as_str()).collect();
-    let lede = match &selection.automatic {
-        _ if significance.resampling.is_some() => {
-            escape(significance.resampling.as_ref().map_or("", |(_, sentences)| sentences))
-        }
-        Some(found) => escape(&found.summary(selected, data.names()).join(" ")),
-        None if k == 0 => format!("<b>{}</b> selects none of {d} features.", escape(&selection.method)),
-        None => format!(
-            "<b>{}</b> selects {k} of {}: {}.{}",
-            escape(&selection.method),
-            text::counted(d, "feature"),
-            text::listed(&names, 8),
-            validation.sentence(k, &format!("all {d} features"))
-        ),
-    };
+    let (lede, further) = opening(data, selection, significance, validation);
     let mut page = Page::new(&format!("Features of {}", info.data), &lede);
+    page.html(&further);
     account::open(&mut page, info.account.as_ref());
     page.section("ranking", "Feature ranking", &ranking(data, selection, significance, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));
@@ -118,6 +106,10 @@ pub fn selection_page(
             page.section("validation", "Error by number of features", &errors(found, k));
         }
         _ => page.section("validation", "Score by number of features", &validation.html(k, data)),
+    }
+    let joint = selection.automatic.as_ref().map(|found| found.pairs.as_slice()).unwrap_or_default();
+    if !joint.is_empty() {
+        page.section("joint", "Features that matter jointly", &pair_plots(data, joint));
     }
     page.section(
         "target",
@@ -136,6 +128,36 @@ pub fn selection_page(
         page.section("stability", "Stability of the selection", &(explanation.to_owned() + &cards));
     }
     Ok(info.finish(page))
+}
+
+/// The answer in a sentence, and further sentences of the automatic selector, as HTML.
+fn opening(
+    data: &Dataset,
+    selection: &Selection,
+    significance: &SelectionSignificance,
+    validation: &Validation,
+) -> (String, String) {
+    let (selected, k, d) = (selection.selected(), selection.n_selected, data.d());
+    if let Some((_, sentences)) = &significance.resampling {
+        return (escape(sentences), String::new());
+    }
+    if let Some(found) = &selection.automatic {
+        let sentences = found.summary(selected, data.names());
+        let further = sentences[1..].iter().map(|sentence| format!("<p>{}</p>\n", escape(sentence)));
+        return (escape(&sentences[0]), further.collect());
+    }
+    let method = escape(&selection.method);
+    if k == 0 {
+        return (format!("<b>{method}</b> selects none of {d} features."), String::new());
+    }
+    let names: Vec<&str> = selected.iter().map(|&j| data.names()[j].as_str()).collect();
+    let lede = format!(
+        "<b>{method}</b> selects {k} of {}: {}.{}",
+        text::counted(d, "feature"),
+        text::listed(&names, 8),
+        validation.sentence(k, &format!("all {d} features"))
+    );
+    (lede, String::new())
 }
 
 /// The near copies of selected features, as a list.
