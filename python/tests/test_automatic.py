@@ -34,6 +34,9 @@ def test_the_answer_is_complete():
     assert found.method_ == "NCA" and found.left_out_ == [] and found.three_way_.features.shape[1] == 3
     names = [f"x{j}" for j in sorted(relevant)]
     assert all(name in found.summary_ for name in names), found.summary_
+    # In the report, too: the pair is drawn, for each feature alone looks like noise.
+    page = found.to_html(X, y, cv=None)
+    assert page.index("Features that matter jointly") < page.index("Rows by two features")
 
 
 def test_regression_with_a_category_and_missing_values(rng):
