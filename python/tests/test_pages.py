@@ -168,7 +168,7 @@ def test_numbers_that_are_links_stand_where_they_point():
     found = 0
     for path in [README, *PAGES]:
         for number, file, anchor in re.findall(
-            r"\[([-\d][^\]]*)\]\(((?:docs/)?[\w/]+\.md)(?:#([\w-]+))?\)", text(path)
+            r"\[([-\d][^\]]*)\]\(([\w/.]+\.md)(?:#([\w-]+))?\)", text(path)
         ):
             source = text(path.parent / file)
             if anchor:
@@ -177,6 +177,28 @@ def test_numbers_that_are_links_stand_where_they_point():
             assert number in source, f"{name(path)}: {number} is not in {file}#{anchor}"
             found += 1
     assert found >= 20
+
+
+#: Pages that programs write from records or measurements.
+WRITTEN = {"planted_truth", "hsfs_cost", "speed", "scaling", "calibration", "soak", "reproduction"}
+#: Limits that tests check, in pages where other numbers with such units would be measurements.
+LIMITS = {"at most 1 GiB of cached", "within 256 MiB or", "within 8 MiB if"}
+
+
+def test_times_memory_and_speedups_come_from_records():
+    """So do errors in percent. Elsewhere such a number is in a generated table between comments, in the output
+    of an example, or a link to its page, compared above."""
+    units = (
+        r"\b\d+\.\d+ ?%|\b\d[\d.,]* ?(?:ns|µs|ms|s|seconds?|MiB|GiB|MB|GB|times (?:as|faster|slower|less))\b"
+    )
+    for path in [README, *PAGES]:
+        if path.stem in WRITTEN:
+            continue
+        page = re.sub(r"<!-- (\w+) -->.*?<!-- end -->", "", without_code(text(path)), flags=re.DOTALL)
+        page = re.sub(r"\[[^]]*\]\([^)]*\)", "", page)
+        for limit in LIMITS:
+            page = page.replace(limit, "")
+        assert not re.search(units, page), f"{name(path)}: {re.search(f'.*(?:{units}).*', page)[0]}"
 
 
 def test_generated_tables_are_current():
