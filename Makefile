@@ -183,7 +183,8 @@ pages: $(TOOLS)
 wheel: $(TOOLS)
 	$(BIN)/maturin build --release --manifest-path python/Cargo.toml --out dist
 
-# Installs the wheel into a new environment with its declared dependencies, runs the README and times the import.
+# Installs the wheel into a new environment with its declared dependencies, and the command line; runs the README there, prints
+# the transcript and times the import.
 install-check: wheel
 	$(PYTHON) tools/fresh_install.py
 

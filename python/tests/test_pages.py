@@ -46,9 +46,9 @@ def anchors(page):
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
-def script(file):
-    """A script of the documentation as a module."""
-    spec = importlib.util.spec_from_file_location(file, DOCS / f"{file}.py")
+def script(file, folder=DOCS):
+    """A script as a module."""
+    spec = importlib.util.spec_from_file_location(file, folder / f"{file}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -186,11 +186,10 @@ LIMITS = {"at most 1 GiB of cached", "within 256 MiB or", "within 8 MiB if"}
 
 
 def test_times_memory_and_speedups_come_from_records():
-    """So do errors in percent. Elsewhere such a number is in a generated table between comments, in the output
-    of an example, or a link to its page, compared above."""
-    units = (
-        r"\b\d+\.\d+ ?%|\b\d[\d.,]* ?(?:ns|µs|ms|s|seconds?|MiB|GiB|MB|GB|times (?:as|faster|slower|less))\b"
-    )
+    """So do errors in percent. Elsewhere such a number is in a table between comments, in the output of
+    an example, or a link to its page, compared above."""
+    times = r"[nµm]?s|seconds?|[MG]i?B|times (?:as|faster|slower|less)"
+    units = rf"\b\d+\.\d+ ?%|\b\d[\d.,]* ?(?:{times})\b"
     for path in [README, *PAGES]:
         if path.stem in WRITTEN:
             continue
@@ -209,6 +208,18 @@ def test_generated_tables_are_current():
 
 def test_the_readme_is_short():
     assert len(text(README).splitlines()) <= 120
+
+
+def test_the_script_of_a_fresh_installation_runs_the_readme():
+    fresh = script("fresh_install", ROOT / "tools")
+    blocks = fresh.BLOCK.findall(text(README))
+    assert any(kind == "python" and shown for kind, _, shown in blocks)
+    commands = [each for kind, block, _ in blocks for each in fresh.commands(kind, block)]
+    assert len(commands) >= 8 and any(shown for _, shown in commands)
+    fresh.compare("error 1.2345,\nand so on", "error 1.2344, and\nso on\n")
+    for other in ("error 1.2445, and so on", "error 1.2345, and so", "error"):
+        with pytest.raises(SystemExit, match=re.escape(other)):
+            fresh.compare("error 1.2345, and so on", other)
 
 
 def test_files_of_the_tour_exist():
