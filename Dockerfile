@@ -1,7 +1,7 @@
-# The command line.
+# The command line. Both images are of the same release of Debian, so that they have the same C library.
 #   docker build -t kernsift .
-#   docker run --rm -v "$PWD:/data" kernsift select wine.csv
-FROM rust:1.93-slim AS build
+#   docker run --rm --user "$(id -u):$(id -g)" -v "$PWD:/data" kernsift select wine.csv
+FROM rust:1.93-slim-trixie AS build
 WORKDIR /src
 COPY . .
 RUN cargo build --release --locked --package kernsift-cli
