@@ -24,6 +24,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+READMES = [ROOT / "README.md", ROOT / "python" / "README.md"]
 NOTEBOOKS = DOCS / "notebooks"
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 OUTPUT = re.compile(r"\n\n```text\n(?!\$ )(.*?)```", re.DOTALL)
@@ -151,7 +152,7 @@ def main() -> None:
 
     matplotlib.rcParams.update({"svg.hashsalt": "kernsift", "figure.figsize": (7, 3.4), "font.size": 10})
     program = chosen.program and chosen.program.resolve()
-    for path in chosen.pages or [ROOT / "README.md", *(DOCS / name for name in guide())]:
+    for path in chosen.pages or [*READMES, *(DOCS / name for name in guide())]:
         page = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             with_examples(folder)

@@ -1,4 +1,4 @@
-"""The examples of the docstrings and of the README run."""
+"""The examples of the docstrings run."""
 
 import ast
 import doctest
@@ -96,13 +96,3 @@ def test_the_notebook_runs():
     found = subprocess.run([sys.executable, str(path)], env=here, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert "flavanoids" in found.stdout
-
-
-@pytest.mark.parametrize(("folder", "found"), [(PACKAGE, "flavanoids"), (PACKAGE.parent, "x2, x47")])
-def test_the_examples_of_the_readmes(folder, found, capsys):
-    text = (folder / "README.md").read_text(encoding="utf-8")
-    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert examples
-    for code in examples:
-        exec(code, {})
-    assert found in capsys.readouterr().out

@@ -65,7 +65,9 @@ def same(printed, shown):
         return False
 
 
-@pytest.mark.parametrize("path", [path for path in [README, *PAGES] if "```python" in text(path)], ids=name)
+@pytest.mark.parametrize(
+    "path", [path for path in [*examples.READMES, *PAGES] if "```python" in text(path)], ids=name
+)
 def test_python_examples_run_and_print_what_the_page_shows(path, tmp_path, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     examples.with_examples(tmp_path)
@@ -83,7 +85,7 @@ def test_python_examples_run_and_print_what_the_page_shows(path, tmp_path, monke
     printed, shown = (re.split(r"[\s,()[\]]+", each) for each in (new, text(path)))
     places = [(a, b) for a, b in zip(printed, shown, strict=True) if a != b and not same(a, b)]
     assert not places, f"run docs/make_examples.py {name(path)}: (printed, shown) {places[:5]}"
-    assert drawn == re.findall(r"\]\((pictures/guide/[^)]+)\)", text(path)) or path == README
+    assert drawn == re.findall(r"\]\((pictures/guide/[^)]+)\)", text(path)) or path in examples.READMES
 
 
 @pytest.mark.parametrize("page", examples.guide())
