@@ -65,7 +65,7 @@ fn what_is_not_supported_is_refused() {
         ),
         ("select t.csv --target a,b", "Use another method, or name one column with --target."),
         ("select t.csv --target a,b -m takes", "needs a classification target"),
-        ("compare t.csv --target a,b -m fohsic -k 1", "evaluator does not support several target columns"),
+        ("compare t.csv --target a,b -m fohsic -k 1", "compare does not support several target columns"),
         ("select t.csv --target a,b -m fohsic -k 1 --test t.csv", "does not support several target columns"),
         ("inspect t.csv --target a,b", "inspect does not support several target columns"),
         ("design t.csv --target a,b", "does not support several target columns"),
