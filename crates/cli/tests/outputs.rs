@@ -46,8 +46,12 @@ fn features_of_both_targets_are_selected() {
     s.file("new.csv", "x3,x1\n1,2\n");
     assert_eq!(s.ok("apply m.ks new.csv").out.lines().next().unwrap().split(',').count(), 2);
     // The tests of features are of all targets together.
-    let tested = s.ok("test t.csv --target a,b").out;
-    assert!(tested.contains("x1") && tested.contains("x3"), "{tested}");
+    let tested: Value = serde_json::from_str(&s.ok("test t.csv --target a,b --json").out).unwrap();
+    for feature in tested["features"].as_array().unwrap() {
+        let is_relevant = ["x1", "x3"].contains(&feature["feature"].as_str().unwrap());
+        let p = feature["p_value"].as_f64().unwrap();
+        assert!(if is_relevant { p < 1e-6 } else { p > 0.05 }, "{feature}");
+    }
     // A column may have a comma in its name.
     s.file("comma.csv", "x,\"a,b\"\n1,2.5\n2,1.5\n3,7.5\n4,3\n");
     let run = s.ok("select comma.csv --target a,b -m fisher -k 1");
