@@ -178,7 +178,7 @@ impl Evaluator {
                 Err(Error::param(NAME, "target", "not constant", format!("{} in all rows", values[0])))
             }
             Target::Continuous(_) => Ok(()),
-            Target::Outputs(_) => data.need_one_output("compare", Vec::new),
+            Target::Outputs(_) => data.need_one_output("compare"),
             Target::Classes(_) => data.classes("compare").map(|_| ()),
         }
     }
