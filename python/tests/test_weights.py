@@ -114,7 +114,7 @@ def test_options_without_support_raise():
     X, y, weight, _ = samples()
     with pytest.raises(TypeError, match="sample_weight"):
         kernsift.LaplacianScore().fit(X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match=r"Laplacian score does not support weights .*; these do: fisher, .* leave"):
+    with pytest.raises(ValueError, match=r"Laplacian score does not support weights .*; these do: fisher"):
         compare(X, y, ["fisher", "laplacian"], 1, sample_weight=weight)
     with pytest.raises(ValueError, match="k-nearest neighbors does not support weights"):
         compare(X, y, "fisher", 1, sample_weight=weight, evaluator="knn")

@@ -105,9 +105,11 @@ impl Dataset {
         if !self.is_weighted() {
             return Cow::Borrowed(self);
         }
-        let mut once = self.clone();
-        once.weights = RowWeights::default();
-        Cow::Owned(self.repeated(most).unwrap_or(once))
+        Cow::Owned(self.repeated(most).unwrap_or_else(|| {
+            let mut once = self.clone();
+            once.weights = RowWeights::default();
+            once
+        }))
     }
 
     /// The rows of positive weight, without classes that have none, and their indices.

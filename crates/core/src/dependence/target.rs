@@ -13,7 +13,7 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 
 /// The fraction of the trace that the factor of a Gaussian kernel may omit.
 const TOLERANCE: f64 = 1e-10;
-/// ... of several outputs, where the rank is larger, and its bound: what is left over then is close to a diagonal matrix, which
+/// ... of several outputs, where the rank is larger, and its bound: the residual then is close to a diagonal matrix, which
 /// says nothing about dependence.
 const OUTPUTS_LIMITS: (f64, usize) = (1e-6, 500);
 

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// Significance level of [`DependenceCheck`].
 const ALPHA: f64 = 0.05;
 /// Samples are repeated as their weights say if there are at most this many then.
-const MAX_REPEATED: usize = 100_000;
+pub(super) const MAX_REPEATED: usize = 100_000;
 
 /// Ranks the features of a data set and selects some.
 ///
