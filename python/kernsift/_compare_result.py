@@ -323,7 +323,7 @@ class CompareResult:
         ax.imshow(shares, vmin=0, vmax=1, cmap="Blues")
         for (row, column), count in np.ndenumerate(counts):
             color = "white" if shares[row, column] > 0.5 else "black"
-            ax.text(column, row, f"{round(count, 1):g}", ha="center", va="center", color=color)
+            ax.text(column, row, _rows_text(count), ha="center", va="center", color=color)
         labels = [legend_label(name) for name in found["classes"]]
         ax.set_xticks(range(len(labels)), labels)
         ax.set_yticks(range(len(labels)), labels)
@@ -362,9 +362,8 @@ class CompareResult:
         ax.plot(x, y, marker="o", color=COLORS[0], label=label)
         for bin in bins:
             place = (bin["probability"], bin["frequency"])
-            ax.annotate(
-                f"{round(bin['rows'], 1):g}", place, (5, -11), textcoords="offset points", fontsize="small"
-            )
+            text = _rows_text(bin["rows"])
+            ax.annotate(text, place, (5, -11), textcoords="offset points", fontsize="small")
         is_binary = len(found["classes"]) == 2
         what = f"class {legend_label(found['classes'][1])}" if is_binary else "the predicted class"
         ax.set_xlabel(f"mean predicted probability of {what}")
@@ -519,3 +518,8 @@ def _draw(
         label=legend_label(method["label"], 2 * MAX_NAME_LENGTH),
         **line_style(place),
     )
+
+
+def _rows_text(rows: float) -> str:
+    """A number of samples, or a sum of weights."""
+    return f"{rows:.0f}" if rows == round(rows) or rows >= 1000 else f"{rows:.4g}"

@@ -195,8 +195,7 @@ class ReportParts:
             x, y = x[chosen], y[chosen]
             groups = None if groups is None else groups[chosen]
             if not isinstance(cv, Integral) and not hasattr(cv, "split"):
-                splits = read_splits_of_rows(cv, chosen, y, None) or []
-                cv = [(train, test) for train, test in splits if train.size and test.size]
+                cv = read_splits_of_rows(cv, chosen, self.x.shape[0], y, None)
             weights = None if weights is None else weights[chosen]
         counts = _native.counts_around(kept, most)
         try:

@@ -31,16 +31,25 @@ def read_splits(cv: Any, X: Any, y: Any, groups: Any = None) -> Splits | None:
     return splits
 
 
-def read_splits_of_rows(cv: Any, rows: IntArray, target: Classes | FloatArray, groups: Any) -> Splits | None:
-    """Like `read_splits`, for the samples in these rows of a frame; others have no target."""
+def read_splits_of_rows(
+    cv: Any, rows: IntArray, n_samples: int, target: Classes | FloatArray, groups: Any
+) -> Splits | None:
+    """Like `read_splits`, for these rows of `n_samples`. Given splits without any of them are left out."""
     if isinstance(cv, Integral) or hasattr(cv, "split"):
         y = target[0] if isinstance(target, tuple) else target
         return read_splits(cv, np.zeros((len(rows), 1)), y, groups)
 
     def places(given: IntArray) -> IntArray:
+        invalid = given[(given < 0) | (given >= n_samples)]
+        if invalid.size:
+            raise ValueError(f"cv must yield indices from 0 to {n_samples - 1}, got {invalid[0]}.")
         return np.searchsorted(rows, given[np.isin(given, rows)])
 
-    return [(places(train), places(test)) for train, test in read_splits(cv, None, None) or []]
+    splits = [(places(train), places(test)) for train, test in read_splits(cv, None, None) or []]
+    splits = [(train, test) for train, test in splits if train.size and test.size]
+    if not splits:
+        raise ValueError("No split of cv has training and test samples with a target and a positive weight.")
+    return splits
 
 
 def _indices(rows: Any) -> IntArray:

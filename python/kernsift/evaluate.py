@@ -261,7 +261,8 @@ def compare(
     kept = slice(None) if weights is None else weights > 0
     if isinstance(y, str) or len(rows[kept]) < n_samples:
         of_kept = (target[0][kept], target[1]) if isinstance(target, tuple) else target[kept]
-        splits = read_splits_of_rows(cv, rows[kept], of_kept, None if groups is None else groups[kept])
+        of_groups = None if groups is None else groups[kept]
+        splits = read_splits_of_rows(cv, rows[kept], n_samples, of_kept, of_groups)
     else:
         splits = read_splits(cv, X, y, groups)
     if random_state is None and record is not None:

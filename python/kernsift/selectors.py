@@ -213,7 +213,7 @@ class NCASelector(WeightedTargetSelector):
         self.verbose = verbose
 
 
-class ReliefF(BaseTargetSelector):
+class ReliefF(WeightedTargetSelector):
     """ReliefF: features that differ between near samples of different classes and agree within a class.
 
     For each sample, the nearest neighbors in its own class (hits) and in each other class (misses) are

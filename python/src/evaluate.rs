@@ -182,12 +182,7 @@ pub fn compare(py: Python<'_>, request: Request<'_>, settings: Settings) -> PyRe
         parts.compare.check(&parts.data, ctx)?;
         let mut log = parts.open()?;
         let Parts { compare, data, name, budget, .. } = &parts;
-        // The estimate of time is a note.
-        let left_out = match budget.is_some() || settings.is_verbose() {
-            true => compare.run_within(*budget, data, name, &mut log, ctx)?,
-            false => compare.run(data, name, &mut log, ctx).map(|()| vec![])?,
-        };
-        for method in left_out {
+        for method in compare.run_within(*budget, data, name, &mut log, ctx)? {
             ctx.warn(format!(
                 "{} is left out of {} splits, which do not fit into the time budget",
                 method.label, method.splits

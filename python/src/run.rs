@@ -80,7 +80,7 @@ fn run_in<T: Send + 'static>(
     settings: Settings,
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let messages = Arc::new(Messages::default());
+    let messages = Arc::new(Messages { shows_notes: settings.is_verbose(), ..Messages::default() });
     let answer = py.detach(|| wait_for(pool, &messages, settings, work));
     let (result, peak) = answer?;
     PEAK.set(Some(match PEAK.get() {
@@ -161,6 +161,7 @@ struct Messages {
     stop: AtomicBool,
     progress: Mutex<Option<(String, usize, usize)>>,
     notes: Mutex<Vec<String>>,
+    shows_notes: bool,
     warnings: Mutex<Vec<String>>,
 }
 
@@ -171,6 +172,10 @@ impl Observer for Messages {
 
     fn note(&self, text: &str) {
         lock(&self.notes).push(text.to_owned());
+    }
+
+    fn shows_notes(&self) -> bool {
+        self.shows_notes
     }
 
     fn warn(&self, text: &str) {

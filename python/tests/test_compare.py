@@ -477,7 +477,7 @@ class TestInput:
             ({"scoring": "r2"}, "for class labels, got 'r2'"),
             ({"scoring": "accuracy"}, "'error' or 'balanced-error' or .* for class labels"),
             ({"missing": "zero"}, "The 'missing' parameter"),
-            ({"y": np.zeros((178, 2), int)}, "1d array"),
+            ({"y": np.zeros((178, 2), int)}, "does not support a y of several columns"),
             ({"y": np.zeros(100, int)}, "inconsistent numbers of samples"),
         ],
     )

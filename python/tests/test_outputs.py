@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import get_tags
 
-from kernsift import FOHSIC, FisherScore, compare, hsic
+from kernsift import FOHSIC, FisherScore, InteractionScreen, compare, feature_pvalues, hsic
 
 SUPPORTED = ["BAHSIC", "FOHSIC", "HSFS", "HSICLasso"]
 
@@ -42,6 +42,18 @@ def test_features_of_both_outputs_are_found(name):
     # Two equal outputs are one.
     twice = selector.fit(X, np.column_stack([Y[:, 0], Y[:, 0]])).order_[:2]
     assert_array_equal(twice, selector.fit(X, Y[:, 0]).order_[:2])
+
+
+def test_features_and_pairs_are_tested_against_all_outputs():
+    X, Y = samples()
+    p = feature_pvalues(X, Y).pvalues
+    assert (p[[1, 4]] < 1e-4).all() and (np.delete(p, [1, 4]) > 0.01).all()
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 5))
+    Y = np.column_stack([X[:, 0] * X[:, 1], 40 * X[:, 2] * X[:, 3]]) + rng.normal(size=(300, 2))
+    found = InteractionScreen().fit(X, Y)
+    assert found.n_significant_ == 2
+    assert {tuple(sorted(pair)) for pair in found.pairs_[:2]} == {(0, 1), (2, 3)}
 
 
 def test_weights_are_repeated_samples():

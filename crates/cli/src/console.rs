@@ -82,9 +82,14 @@ impl Console {
         self.warnings.load(Ordering::SeqCst)
     }
 
+    /// Whether information is shown.
+    pub fn informs(&self) -> bool {
+        !self.quiet
+    }
+
     /// Writes a line unless the user asked for quiet.
     pub fn inform(&self, text: &str) {
-        if !self.quiet {
+        if self.informs() {
             self.line(text);
         }
     }
@@ -146,6 +151,10 @@ impl Observer for Console {
         if self.verbose {
             self.line(text);
         }
+    }
+
+    fn shows_notes(&self) -> bool {
+        self.verbose
     }
 
     fn warn(&self, text: &str) {

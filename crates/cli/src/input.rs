@@ -153,44 +153,24 @@ pub struct Also {
 
 /// Reads and prepares a table.
 pub fn load(args: &TableArgs, also: Also, ctx: &Context, console: &Console) -> Result<Loaded> {
-    let mut table = read(&args.data, args.source(), ctx, console)?;
-    let loaded = load_table(args, TargetChoice::Auto, also.details, &mut table, console)?;
+    let table = read(&args.data, args.source(), ctx, console)?;
+    let prepare = Prepare { details: also.details, ..options(args, &table)? };
+    let loaded = load_table(args, &prepare, &table, console)?;
     Ok(Loaded { table: also.table.then_some(table), ..loaded })
 }
 
-/// Prepares a table, and takes further target columns out of it. `default` is the target if the user names none; `details` are
-/// statistics of all columns.
-pub fn load_table(
-    args: &TableArgs,
-    default: TargetChoice,
-    details: bool,
-    table: &mut Table,
-    console: &Console,
-) -> Result<Loaded> {
-    let prepare = Prepare { details, ..options(args, default, table) };
+/// Prepares a table.
+pub fn load_table(args: &TableArgs, prepare: &Prepare, table: &Table, console: &Console) -> Result<Loaded> {
     console.stage("preparing the table");
-    let in_file = |e: Error| e.in_file(Path::new(&args.data));
-    let names = target_names(args, table);
-    if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
-        return Err(in_file(Error::parse(format!("the target '{}' is named twice", names[at]))));
-    }
-    let others = names.iter().skip(1).map(|name| table.remove_column(name));
-    let others = others.collect::<Result<Vec<Column>>>().map_err(in_file)?;
-    let mut prepared = prepare.fit(table).map_err(in_file)?;
-    if !others.is_empty() {
-        prepared = prepared.with_outputs(&others).map_err(in_file)?;
-    }
-    let mut loaded = loaded(args, args.missing, table, prepared, console);
-    let rows = &loaded.prepared.rows;
-    loaded.targets.extend(others.iter().map(|column| column.take_rows(rows)));
-    Ok(loaded)
+    let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    Ok(loaded(args, args.missing, table, prepared, console))
 }
 
 /// Reads and prepares a table like the training table of a model; the target is optional.
 pub fn load_like(recipe: &Recipe, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
     let table = read(&args.data, args.source().like(recipe), ctx, console)?;
     need_one_target(args, &table, "a saved kernel")?;
-    let prepare = options(args, TargetChoice::Auto, &table);
+    let prepare = options(args, &table)?;
     console.stage("preparing the table");
     let (prepared, other) = prepare.apply(recipe, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     inform_of_other(&args.data, &other, console);
@@ -204,12 +184,14 @@ fn loaded(
     prepared: Prepared,
     console: &Console,
 ) -> Loaded {
-    inform(&prepared.account, &prepared.notes, args.target_type, console);
+    let target_type =
+        if prepared.recipe.targets().count() > 1 { TargetType::Continuous } else { args.target_type };
+    inform(&prepared.account, &prepared.notes, target_type, console);
     if !prepared.account.is_plain() {
         prepared.account.lines().iter().for_each(|line| console.inform(line));
     }
-    let target = prepared.recipe.target().and_then(|name| column(table, name));
-    let targets = target.iter().map(|column| column.take_rows(&prepared.rows)).collect();
+    let targets = prepared.recipe.targets().filter_map(|name| column(table, name));
+    let targets = targets.map(|column| column.take_rows(&prepared.rows)).collect();
     let files = args.reading.files(&args.data).into_iter().map(Path::to_owned).collect();
     Loaded { name: args.data.clone(), prepared, table: None, targets, missing, files }
 }
@@ -217,45 +199,46 @@ fn loaded(
 /// Reads a table for its account.
 pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Account> {
     let table = read(&args.data, args.source(), ctx, console)?;
-    need_one_target(args, &table, "inspect")?;
-    let prepare = options(args, TargetChoice::Auto, &table);
+    let prepare = options(args, &table)?;
     let (account, notes) = prepare.inspect(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     inform(&account, &notes, args.target_type, console);
     Ok(account)
 }
 
-/// The names in a list of several target columns; empty if there is one or none, or if a column has the list as its name.
+/// The target columns: several in a list, unless a column has the list as its name.
 pub fn target_names<'a>(args: &'a TableArgs, table: &Table) -> Vec<&'a str> {
     match args.target.as_deref() {
         Some(list) if list.contains(',') && !table.names().contains(&list) => {
             list.split(',').map(str::trim).collect()
         }
-        _ => vec![],
+        one => one.into_iter().collect(),
     }
 }
 
 /// Returns an error for several target columns.
 fn need_one_target(args: &TableArgs, table: &Table, what: &str) -> Result<()> {
-    match target_names(args, table).is_empty() {
-        true => Ok(()),
-        false => Err(Error::OutputsUnsupported { method: what.into(), supported: vec![] }),
+    match target_names(args, table).len() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::OutputsUnsupported { method: what.into(), supported: vec![] }),
     }
 }
 
-fn options(args: &TableArgs, default: TargetChoice, table: &Table) -> Prepare {
-    let target = match args.target.as_deref() {
-        None => default,
+/// How the arguments say to prepare a table.
+pub fn options(args: &TableArgs, table: &Table) -> Result<Prepare> {
+    let names = target_names(args, table);
+    if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+        let twice = Error::parse(format!("the target '{}' is named twice", names[at]));
+        return Err(twice.in_file(Path::new(&args.data)));
+    }
+    let target = match names.first() {
+        None => TargetChoice::Auto,
         // Unless a column has this name.
-        Some("none") if !table.names().contains(&"none") => TargetChoice::None,
-        Some(name) => {
-            let first = target_names(args, table).first().copied();
-            TargetChoice::Named(first.unwrap_or(name).to_owned())
-        }
+        Some(&"none") if !table.names().contains(&"none") => TargetChoice::None,
+        Some(&name) => TargetChoice::Named(name.to_owned()),
     };
-    let columns = args.columns.options();
-    let is_several = target_names(args, table).len() > 1 && args.target_type == TargetType::Auto;
-    let target_type = if is_several { TargetType::Continuous } else { args.target_type };
-    Prepare { target, target_type, missing: args.missing, columns, details: false }
+    let other_targets = names.iter().skip(1).map(|&name| name.to_owned()).collect();
+    let (target_type, columns) = (args.target_type, args.columns.options());
+    Ok(Prepare { target, other_targets, target_type, missing: args.missing, columns, ..Prepare::default() })
 }
 
 /// Shows what was decided about the target, and warnings.

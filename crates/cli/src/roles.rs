@@ -3,7 +3,9 @@
 use crate::args::{ClassWeight, SplitByArgs, TableArgs, WeightArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, inform_of_dropped, inform_of_other, load, load_table, read};
+use crate::input::{
+    Also, Loaded, inform_of_dropped, inform_of_other, load_table, options, read, target_names,
+};
 use kernsift::data::{
     Classes, Column, Prepare, Prepared, SplitRule, Table, Target, TargetChoice, weights_of,
 };
@@ -35,22 +37,20 @@ pub fn load_rows(
     ctx: &Context,
     console: &Console,
 ) -> Result<Loaded, Failure> {
-    let weights = roles.weights.weights.as_deref().map(|name| ("--weights", name));
-    let given = [roles.split_by.column(), weights];
-    if given.iter().all(Option::is_none) {
-        let mut loaded = load(args, also, ctx, console)?;
-        balance(&mut loaded, roles.weights)?;
-        return Ok(loaded);
-    }
-    check_distinct(args, &given)?;
-    let mut table = read(&args.data, args.source(), ctx, console)?;
+    let weights = roles.weights.weights.as_deref();
+    let given = [roles.split_by.column(), weights.map(|name| ("--weights", name))];
+    let table = read(&args.data, args.source(), ctx, console)?;
+    check_distinct(&target_names(args, &table), &given)?;
     let in_file = |error: Error| error.in_file(Path::new(&args.data));
-    let rule = rule(&mut table, roles.split_by).map_err(in_file)?;
-    let weights = weights.map(|(_, name)| table.remove_column(name)).transpose().map_err(in_file)?;
-    let mut loaded = load_table(args, TargetChoice::Auto, also.details, &mut table, console)?;
+    let rule = rule(&table, roles.split_by).map_err(in_file)?;
+    let weights = weights.map(|name| table.column(name)).transpose().map_err(in_file)?;
+    let reserved = given.iter().flatten().map(|(_, name)| (*name).to_owned()).collect();
+    let prepare = Prepare { reserved, details: also.details, ..options(args, &table)? };
+    let mut loaded = load_table(args, &prepare, &table, console)?;
     let rows = &loaded.prepared.rows;
     let rule = rule.take_rows(rows);
-    let values = weights.as_ref().map(|column| weights_of(column, rows)).transpose().map_err(in_file)?;
+    let decimal = args.columns.options().decimal;
+    let values = weights.map(|column| weights_of(column, rows, decimal)).transpose().map_err(in_file)?;
     loaded.prepared.data = loaded.prepared.data.with_split_rule(rule)?;
     if let (Some(values), Some(column)) = (values, weights) {
         loaded.prepared.data = loaded.prepared.data.with_weights(values, &column.name).map_err(in_file)?;
@@ -62,10 +62,9 @@ pub fn load_rows(
 }
 
 /// Returns an error if two options name the same column.
-fn check_distinct(args: &TableArgs, given: &[Option<(&str, &str)>; 2]) -> Result<(), Failure> {
-    let list = args.target.as_deref().unwrap_or_default();
-    let target = list.split(',').map(|name| ("--target", name.trim())).chain([("--target", list)]);
-    let named: Vec<(&str, &str)> = given.iter().copied().flatten().chain(target).collect();
+fn check_distinct(targets: &[&str], given: &[Option<(&str, &str)>; 2]) -> Result<(), Failure> {
+    let targets = targets.iter().map(|name| ("--target", *name));
+    let named: Vec<(&str, &str)> = given.iter().copied().flatten().chain(targets).collect();
     for (at, (option, name)) in named.iter().enumerate() {
         if let Some((other, _)) = named[at + 1..].iter().find(|(of, other)| other == name && of != option) {
             return Err(Failure::Input(format!(
@@ -76,11 +75,11 @@ fn check_distinct(args: &TableArgs, given: &[Option<(&str, &str)>; 2]) -> Result
     Ok(())
 }
 
-/// Takes the column of groups or times out of the table.
-fn rule(table: &mut Table, by: &SplitByArgs) -> kernsift::Result<SplitRule> {
+/// The rule of the column of groups or times.
+fn rule(table: &Table, by: &SplitByArgs) -> kernsift::Result<SplitRule> {
     match (&by.groups, &by.time) {
-        (Some(name), _) => SplitRule::groups_of(&table.remove_column(name)?),
-        (None, Some(name)) => SplitRule::times_of(&table.remove_column(name)?),
+        (Some(name), _) => SplitRule::groups_of(table.column(name)?),
+        (None, Some(name)) => SplitRule::times_of(table.column(name)?),
         (None, None) => Ok(SplitRule::Independent),
     }
 }
@@ -106,18 +105,18 @@ fn balance(loaded: &mut Loaded, weights: &WeightArgs) -> kernsift::Result<()> {
 }
 
 /// The column of weights of test rows: that of the training rows; without it test rows have weight 1.
-fn test_weights(
+fn test_weights<'a>(
     name: &str,
-    table: &mut Table,
+    table: &'a Table,
     weights: &WeightArgs,
     console: &Console,
-) -> kernsift::Result<Option<Column>> {
+) -> kernsift::Result<Option<&'a Column>> {
     let Some(column) = weights.weights.as_deref() else { return Ok(None) };
     if !table.names().contains(&column) {
         console.inform(&format!("{name} has no column '{column}', so its rows have weight 1"));
         return Ok(None);
     }
-    table.remove_column(column).map(Some)
+    table.column(column).map(Some)
 }
 
 /// Reads test rows, which have the target, and prepares them like the training rows.
@@ -129,19 +128,22 @@ pub fn load_test(
     console: &Console,
 ) -> Result<Prepared, Failure> {
     let recipe = &loaded.prepared.recipe;
+    if recipe.targets().count() > 1 {
+        return Err(Error::OutputsUnsupported { method: "--test".into(), supported: vec![] }.into());
+    }
     let Some(target) = recipe.target() else {
         return Err(Failure::Input("--test needs a target; name one with --target".into()));
     };
     if name == args.data {
         console.warn("--test names the training rows, so the result is optimistic; use other rows");
     }
-    let mut table = read(name, args.source().like(recipe), ctx, console)?;
+    let table = read(name, args.source().like(recipe), ctx, console)?;
     let in_file = |error: Error| error.in_file(Path::new(name));
-    let column = test_weights(name, &mut table, weights, console).map_err(in_file)?;
+    let column = test_weights(name, &table, weights, console).map_err(in_file)?;
     let prepare = Prepare { target: TargetChoice::Named(target.to_owned()), ..Prepare::default() };
     let (mut test, other) = prepare.apply(recipe, &table).map_err(in_file)?;
     if let Some(column) = column {
-        let values = weights_of(&column, &test.rows).map_err(in_file)?;
+        let values = weights_of(column, &test.rows, args.columns.options().decimal).map_err(in_file)?;
         test.data = test.data.with_weights(values, &column.name).map_err(in_file)?;
     }
     inform_of_dropped(name, table.n_rows(), test.rows.len(), console);

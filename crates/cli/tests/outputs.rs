@@ -36,7 +36,7 @@ fn features_of_both_targets_are_selected() {
     let line = "select t.csv --target a,b -m fohsic -k 2 --save m.ks --out out.csv --report r.html";
     let run = s.ok(line);
     assert!(run.out.starts_with("t.csv: 38 rows, 4 columns, continuous targets 'a', 'b'"), "{}", run.out);
-    assert!(run.err.contains("dropped 1 of 39 rows with missing values in further targets"), "{}", run.err);
+    assert!(run.err.contains("dropped 2 of 40 rows with missing targets"), "{}", run.err);
     assert!(s.text("out.csv").starts_with("x1,x3,a,b\n") || s.text("out.csv").starts_with("x3,x1,a,b\n"));
     assert_eq!(s.text("out.csv").lines().count(), 39);
     assert!(s.text("r.html").contains("single target column"));
@@ -46,8 +46,14 @@ fn features_of_both_targets_are_selected() {
     s.file("new.csv", "x3,x1\n1,2\n");
     assert_eq!(s.ok("apply m.ks new.csv").out.lines().next().unwrap().split(',').count(), 2);
     // The tests of features are of all targets together.
-    let tested = s.ok("test t.csv --target a,b").out;
-    assert!(tested.contains("x1") && tested.contains("x3"), "{tested}");
+    let tested: Value = serde_json::from_str(&s.ok("test t.csv --target a,b --json").out).unwrap();
+    for feature in tested["features"].as_array().unwrap() {
+        let is_relevant = ["x1", "x3"].contains(&feature["feature"].as_str().unwrap());
+        let p = feature["p_value"].as_f64().unwrap();
+        assert!(if is_relevant { p < 1e-6 } else { p > 0.05 }, "{feature}");
+    }
+    let inspected = s.ok("inspect t.csv --target a,b").out;
+    assert_eq!(inspected.matches("target, continuous").count(), 2, "{inspected}");
     // A column may have a comma in its name.
     s.file("comma.csv", "x,\"a,b\"\n1,2.5\n2,1.5\n3,7.5\n4,3\n");
     let run = s.ok("select comma.csv --target a,b -m fisher -k 1");
@@ -65,9 +71,8 @@ fn what_is_not_supported_is_refused() {
         ),
         ("select t.csv --target a,b", "Use another method, or name one column with --target."),
         ("select t.csv --target a,b -m takes", "needs a classification target"),
-        ("compare t.csv --target a,b -m fohsic -k 1", "evaluator does not support several target columns"),
+        ("compare t.csv --target a,b -m fohsic -k 1", "compare does not support several target columns"),
         ("select t.csv --target a,b -m fohsic -k 1 --test t.csv", "does not support several target columns"),
-        ("inspect t.csv --target a,b", "inspect does not support several target columns"),
         ("design t.csv --target a,b", "does not support several target columns"),
         ("select t.csv --target a,c -m fohsic", "no column 'c'"),
         ("select t.csv --target a,a -m fohsic", "the target 'a' is named twice"),

@@ -60,7 +60,7 @@ fn weights_enter_the_evaluation() {
         .map(|method| method["label"].as_str().unwrap())
         .collect();
     assert!(
-        labels.contains(&"fisher") && !labels.contains(&"relief") && !labels.contains(&"auto"),
+        labels.contains(&"fisher") && !labels.contains(&"ffs") && !labels.contains(&"auto"),
         "{labels:?}"
     );
     // The same file with other weights does not resume.
@@ -115,7 +115,7 @@ fn methods_with_support_are_listed() {
     let all = s.ok("methods").out;
     assert!(all.contains("With weights of rows (--weights): fisher, "), "{all}");
     assert!(all.contains("With weights of rows (--weights): svm, linear-svm, ridge"), "{all}");
-    assert!(s.ok("methods relief").out.contains("not supported"));
+    assert!(s.ok("methods ffs").out.contains("not supported"));
     let record: Value = serde_json::from_str(&s.ok("methods fisher --json").out).unwrap();
     assert_eq!(record["weights"], true);
 }
@@ -144,8 +144,8 @@ fn invalid_weights_are_refused_before_any_work() {
     }
     for (line, expected) in [
         (
-            "select w.csv --weights w -m relief",
-            "ReliefF does not support weights of rows or classes; these do: fisher",
+            "select w.csv --weights w -m mutual-information",
+            "Mutual information by nearest neighbors does not support weights of rows or classes; these do: fisher",
         ),
         ("select w.csv --class-weight balanced -m laplacian", "leave out --weights and --class-weight"),
         ("select w.csv --weights w", "does not support weights of rows or classes; these do: fisher"),
@@ -155,7 +155,10 @@ fn invalid_weights_are_refused_before_any_work() {
         ),
         ("select w.csv --weights w -m fisher --fdr 0.5", "knockoffs does not support weights"),
         ("select w.csv --weights w -m fisher --pvalues", "feature test does not support weights"),
-        ("compare w.csv --weights w -m fisher,relief", "ReliefF does not support weights"),
+        (
+            "compare w.csv --weights w -m fisher,mutual-information",
+            "Mutual information by nearest neighbors does not support weights",
+        ),
         ("compare w.csv --weights w -m takes", "kernel-space selection does not support weights"),
         (
             "compare w.csv --weights w -m fisher --evaluator knn",

@@ -12,6 +12,10 @@ pub trait Observer: Sync {
     fn plan(&self, _what: &str, _bytes: u64) {}
     /// Information that needs no action.
     fn note(&self, _text: &str) {}
+    /// Whether notes are shown; if not, those that take time are not made.
+    fn shows_notes(&self) -> bool {
+        false
+    }
     /// A warning that affects how far the result can be trusted.
     fn warn(&self, _text: &str) {}
     /// Whether the user asked to interrupt the computation.

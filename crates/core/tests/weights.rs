@@ -2,7 +2,9 @@
 
 use kernsift::data::{Classes, Dataset, Encoding, FeatureType, SparseRows, Target};
 use kernsift::internals::Rng;
-use kernsift::select::{FeatureCount, FisherScore, Relief, SELECTORS, Selection, Selector, SelectorMethod};
+use kernsift::select::{
+    FeatureCount, FisherScore, LaplacianScore, SELECTORS, Selection, Selector, SelectorMethod,
+};
 use kernsift::{Context, Error};
 use ndarray::Array2;
 
@@ -104,7 +106,10 @@ fn methods() -> Vec<(String, SelectorMethod, f64)> {
         ("svm-rfe", &[], 1e-10),
         ("svm-rfe", &[("kernel", "rbf")], 1e-10),
     ];
-    const OTHERS: [Case; 6] = [
+    const OTHERS: [Case; 9] = [
+        ("relief", &[("n_neighbors", "2"), ("metric", "euclidean"), ("units", "unscaled")], 1e-10),
+        ("relief", &[("difference", "squared"), ("class_weights", "frequency")], 1e-10),
+        ("relief", &[("clip", "false")], 1e-10),
         ("information-gain", &[("discretizer", "frequency")], 1e-10),
         ("information-gain", &[("discretizer", "width"), ("measure", "ratio")], 1e-10),
         ("chi-squared", &[("statistic", "bins")], 1e-10),
@@ -132,7 +137,8 @@ fn an_integer_weight_is_a_repeated_row() {
         let weighted = data.clone().with_weights(weights(), "w").unwrap();
         let repeated = data.take_rows(&repeated());
         for (name, method, tolerance) in methods() {
-            if !method.fits(data.target()) {
+            // Of neighbors at the same distance ReliefF takes the first; small counts have many.
+            if !method.fits(data.target()) || (name.starts_with("relief") && table == "sparse") {
                 continue;
             }
             let what = format!("{name}, {table}");
@@ -177,7 +183,7 @@ fn other_methods_refuse_weights_before_any_work() {
     let data = numbers(false).with_weights(weights(), "w").unwrap();
     let balanced = numbers(false).with_balanced_classes().unwrap();
     let supported = SelectorMethod::names_with_weights();
-    assert!(supported.contains(&"fisher") && !supported.contains(&"relief"));
+    assert!(supported.contains(&"fisher") && !supported.contains(&"ffs"));
     for info in SELECTORS.iter().filter(|info| !supported.contains(&info.name)) {
         let method = SelectorMethod::by_name(info.name).unwrap();
         for data in [&data, &balanced] {
@@ -228,7 +234,7 @@ fn selectors_called_directly_have_the_same_rule() {
     assert_eq!(scores, direct.select_each(&data, &[2], &ctx).remove(0).unwrap().scores);
     assert_eq!(scores, direct.select(&data.for_fit(), count, &ctx).unwrap().scores);
     assert_ne!(scores, direct.select(&numbers(false), count, &ctx).unwrap().scores);
-    let relief = Relief::default();
-    assert!(matches!(relief.select(&data, count, &ctx), Err(Error::WeightsUnsupported { .. })));
-    assert!(relief.select_each(&data, &[1, 2], &ctx).iter().all(Result::is_err));
+    let laplacian = LaplacianScore::default();
+    assert!(matches!(laplacian.select(&data, count, &ctx), Err(Error::WeightsUnsupported { .. })));
+    assert!(laplacian.select_each(&data, &[1, 2], &ctx).iter().all(Result::is_err));
 }

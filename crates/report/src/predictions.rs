@@ -44,8 +44,10 @@ fn confusion(found: &Predictions) -> String {
         )
     };
     let rows: String = (0..found.classes.len()).map(row).collect();
+    let are_counts = found.confusion.iter().flatten().all(|count| count.fract() == 0.0);
+    let what = if are_counts { "Number" } else { "Weight" };
     format!(
-        "<div class=\"scroll\"><table class=\"scores narrow\"><caption>Number of test rows by class (lines) and predicted class \
+        "<div class=\"scroll\"><table class=\"scores narrow\"><caption>{what} of test rows by class (lines) and predicted class \
          (columns); error {} %</caption>\n<thead><tr><th scope=\"col\">Class</th><th scope=\"col\">Rows</th>\
          <th scope=\"col\">Error, %</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
         text::percent(found.error())

@@ -8,9 +8,9 @@ use serde_json::Value;
 /// Significance level of the difference from the best.
 pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
-/// A number of rows; the sum of weights with a decimal.
+/// A number of rows, or a sum of weights.
 pub fn rows_text(rows: f64) -> String {
-    ((10.0 * rows).round() / 10.0).to_string()
+    if rows.fract() == 0.0 || rows >= 1000.0 { format!("{rows:.0}") } else { number(rows) }
 }
 
 /// Name of a score.

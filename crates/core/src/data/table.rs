@@ -198,19 +198,16 @@ impl Table {
         }
     }
 
-    /// Removes a column of a dense table.
-    pub fn remove_column(&mut self, name: &str) -> Result<Column> {
+    /// A column of a dense table.
+    pub fn column(&self, name: &str) -> Result<&Column> {
         match self {
-            Self::Columns(columns) => match columns.iter().position(|column| column.name == name) {
-                Some(at) => Ok(columns.remove(at)),
-                None => Err(Error::unknown_name(
-                    "column",
-                    name,
-                    columns.iter().map(|column| column.name.as_str()),
-                )),
-            },
+            Self::Columns(columns) => {
+                let names = columns.iter().map(|column| column.name.as_str());
+                let found = columns.iter().find(|column| column.name == name);
+                found.ok_or_else(|| Error::unknown_column(name, names))
+            }
             Self::Sparse { .. } => Err(Error::parse(format!(
-                "groups, times and weights need a dense table; column '{name}' of a sparse one cannot be used"
+                "groups, times, weights and several targets need a dense table; column '{name}' of a sparse one cannot be used"
             ))),
         }
     }
@@ -279,12 +276,11 @@ mod tests {
     }
 
     #[test]
-    fn columns_can_be_removed() {
+    fn columns_have_names() {
         let columns = ["a", "b"].map(|name| Column::numeric(name, vec![1.0]));
-        let mut table = Table::new(columns.to_vec()).unwrap();
-        assert_eq!(table.remove_column("a").unwrap(), columns[0]);
-        assert_eq!(table.names(), ["b"]);
-        assert!(table.remove_column("a").unwrap_err().to_string().contains("no column 'a'"));
+        let table = Table::new(columns.to_vec()).unwrap();
+        assert_eq!(table.column("b").unwrap(), &columns[1]);
+        assert!(table.column("c").unwrap_err().to_string().contains("no column 'c'"));
     }
 
     #[test]

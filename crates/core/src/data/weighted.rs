@@ -3,18 +3,19 @@
 use super::dataset::Dataset;
 use super::table::Column;
 use super::target::Target;
-use super::types::{ColumnType, of_type};
+use super::types::{ColumnType, Decimal, of_type};
 use super::weights::{RowWeights, Weights, check};
 use crate::error::{Error, Result, shorten};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The weights of these rows in a column of numbers; see [`Dataset::with_weights`]. Other rows may have any number or none.
-pub fn weights_of(column: &Column, rows: &[usize]) -> Result<Vec<f64>> {
+/// `decimal` is the decimal separator of numbers in text, if it is known.
+pub fn weights_of(column: &Column, rows: &[usize], decimal: Option<Decimal>) -> Result<Vec<f64>> {
     let weights = match column.numbers() {
         Some(numbers) => numbers.into_owned(),
         // With a decimal comma, or an error that names the first text.
-        None => of_type(column, &ColumnType::Number, None)?.parsing.read(column)?.values.into_owned(),
+        None => of_type(column, &ColumnType::Number, decimal)?.parsing.read(column)?.values.into_owned(),
     };
     check(rows.iter().map(|&row| (row, weights[row])), &shorten(&column.name))?;
     Ok(rows.iter().map(|&row| weights[row]).collect())
@@ -71,17 +72,10 @@ impl Dataset {
         }
     }
 
-    /// Returns an error if there are several target columns, for a method that does not support them; `supported` are the names
-    /// of others that do.
-    pub(crate) fn need_one_output(
-        &self,
-        method: &str,
-        supported: impl FnOnce() -> Vec<&'static str>,
-    ) -> Result<()> {
+    /// Returns an error if there are several target columns, for a method that does not support them.
+    pub(crate) fn need_one_output(&self, method: &str) -> Result<()> {
         match self.target() {
-            Target::Outputs(_) => {
-                Err(Error::OutputsUnsupported { method: method.into(), supported: supported() })
-            }
+            Target::Outputs(_) => Err(Error::OutputsUnsupported { method: method.into(), supported: vec![] }),
             _ => Ok(()),
         }
     }
@@ -111,9 +105,11 @@ impl Dataset {
         if !self.is_weighted() {
             return Cow::Borrowed(self);
         }
-        let mut once = self.clone();
-        once.weights = RowWeights::default();
-        Cow::Owned(self.repeated(most).unwrap_or(once))
+        Cow::Owned(self.repeated(most).unwrap_or_else(|| {
+            let mut once = self.clone();
+            once.weights = RowWeights::default();
+            once
+        }))
     }
 
     /// The rows of positive weight, without classes that have none, and their indices.
@@ -217,12 +213,12 @@ mod tests {
         assert_eq!(error(vec![0.0; 4]), "the weights in 'w' are all 0; at least one must be positive");
         let text = Column::text("w", ["1", "b"].into_iter().map(Some));
         let expected = "row 2, column 'w': cannot parse 'b' as a number";
-        assert_eq!(weights_of(&text, &[0]).unwrap_err().to_string(), expected);
+        assert_eq!(weights_of(&text, &[0], None).unwrap_err().to_string(), expected);
         let commas = Column::text("w", ["1,5", "2,25"].into_iter().map(Some));
-        assert_eq!(weights_of(&commas, &[1, 0]).unwrap(), [2.25, 1.5]);
+        assert_eq!(weights_of(&commas, &[1, 0], None).unwrap(), [2.25, 1.5]);
         let column = Column::numeric("w", vec![0.0, f64::NAN, 1.0]);
-        assert_eq!(weights_of(&column, &[0, 2]).unwrap(), [0.0, 1.0]);
-        let error = weights_of(&column, &[1, 2]).unwrap_err().to_string();
+        assert_eq!(weights_of(&column, &[0, 2], None).unwrap(), [0.0, 1.0]);
+        let error = weights_of(&column, &[1, 2], None).unwrap_err().to_string();
         assert!(error.starts_with("the weight in 'w' is missing in row 2;"), "{error}");
     }
 }

@@ -15,6 +15,9 @@ pub(crate) use hsic::weighted_hsic;
 pub use hsic::{Dependence, Estimator, Hsic, Variable, hsic};
 pub(crate) use pairs::PairWeights;
 pub use target::{TargetKernel, target_factor};
-pub(crate) use target::{center, standardized_outputs, varying, weighted_rows, weighted_target_factor};
+pub(crate) use target::{
+    center, factor_of_outputs, gaussian_of_outputs, standardized_outputs, varying, weighted_rows,
+    weighted_target_factor,
+};
 pub use thin::column_factor;
 pub(crate) use thin::{DistinctValues, weighted_column_factor};

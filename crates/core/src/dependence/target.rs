@@ -1,8 +1,8 @@
 //! Kernels of a target.
 //!
 //! Dependence on a target needs its kernel matrix $L = Y Y^\top$ only through the centered factor $\tilde Y = H Y$,
-//! $H = I - 11^\top / n$. The factor has one column per class, one for a linear kernel, and about 20 for a continuous target
-//! under a Gaussian kernel.
+//! $H = I - 11^\top / n$. The factor has one column per class, one per output for a linear kernel, about 20 for a continuous target
+//! under a Gaussian kernel, and at most 500 for several outputs.
 
 use super::thin::{weighted_column_factor, weighted_rows_factor};
 use crate::context::Context;
@@ -13,8 +13,9 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 
 /// The fraction of the trace that the factor of a Gaussian kernel may omit.
 const TOLERANCE: f64 = 1e-10;
-/// ... of several outputs, where the rank is larger.
-const OUTPUTS_TOLERANCE: f64 = 1e-6;
+/// ... of several outputs, where the rank is larger, and its bound: the residual then is close to a diagonal matrix, which
+/// says nothing about dependence.
+const OUTPUTS_LIMITS: (f64, usize) = (1e-6, 500);
 
 crate::choices! {
     /// The kernel of the target.
@@ -151,30 +152,43 @@ fn continuous_factor(
     }
 }
 
-/// The columns of several outputs that are not constant; an error if all are.
-pub(crate) fn varying(y: &Array2<f64>, method: &'static str) -> Result<Vec<Vec<f64>>> {
-    let columns = y.columns().into_iter().map(|column| column.to_vec());
-    let varying: Vec<Vec<f64>> = columns.filter(|column| column.iter().any(|v| *v != column[0])).collect();
-    match varying.is_empty() {
-        true => Err(Error::ConstantTarget { method, value: y.first().copied().unwrap_or(0.0) }),
-        false => Ok(varying),
-    }
-}
-
-/// Several outputs that vary, standardized, one after another.
+/// Several outputs that vary, standardized; an error if all are constant.
 pub(crate) fn standardized_outputs(
     y: &Array2<f64>,
     weights: Weights,
     method: &'static str,
-) -> Result<Vec<f64>> {
-    let mut cells = vec![];
-    for column in varying(y, method)? {
-        let n = column.len();
-        let rows = Rows::Dense(Array2::from_shape_vec((n, 1), column.clone()).expect("one column"));
-        let (mean, std) = rows.weighted_moments(weights);
-        cells.extend(column.iter().map(|v| (v - mean[0]) / std[0].max(f64::MIN_POSITIVE)));
+) -> Result<Array2<f64>> {
+    let y = varying(y, method)?;
+    let (means, stds) = Rows::Dense(y.clone()).weighted_moments(weights);
+    Ok(Array2::from_shape_fn(y.raw_dim().f(), |(i, j)| {
+        (y[[i, j]] - means[j]) / stds[j].max(f64::MIN_POSITIVE)
+    }))
+}
+
+/// The columns of several outputs that are not constant; an error if all are.
+pub(crate) fn varying(y: &Array2<f64>, method: &'static str) -> Result<Array2<f64>> {
+    let varies = |&j: &usize| y.column(j).iter().any(|v| *v != y[[0, j]]);
+    let columns: Vec<usize> = (0..y.ncols()).filter(varies).collect();
+    match columns.is_empty() {
+        true => Err(Error::ConstantTarget { method, value: y.first().copied().unwrap_or(0.0) }),
+        false => Ok(y.select(Axis(1), &columns)),
     }
-    Ok(cells)
+}
+
+/// The bandwidth of the kernel of several standardized outputs, and their values by columns.
+pub(crate) fn gaussian_of_outputs(
+    standardized: Array2<f64>,
+    weights: Weights,
+    ctx: &Context,
+) -> Result<(f64, Vec<f64>)> {
+    let cells = standardized.t().iter().copied().collect();
+    let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(standardized), weights, ctx.seed)?;
+    Ok((gamma, cells))
+}
+
+/// The factor of the kernel of several outputs over these values by columns.
+pub(crate) fn factor_of_outputs(cells: &[f64], n: usize, weights: Weights, gamma: f64) -> Array2<f64> {
+    weighted_rows_factor(cells, n, weights, gamma, OUTPUTS_LIMITS)
 }
 
 /// The kernel of several outputs: of their standardized values jointly.
@@ -185,16 +199,12 @@ fn outputs_factor(
     method: &'static str,
     ctx: &Context,
 ) -> Result<Array2<f64>> {
-    let n = y.nrows();
-    let cells = standardized_outputs(y, weights, method)?;
+    let standardized = standardized_outputs(y, weights, method)?;
     match kernel {
-        TargetKernel::Linear => {
-            Ok(Array2::from_shape_vec((n, cells.len() / n).f(), cells).expect("n per column"))
-        }
+        TargetKernel::Linear => Ok(standardized),
         TargetKernel::Auto | TargetKernel::Gaussian => {
-            let rows = Array2::from_shape_vec((n, cells.len() / n).f(), cells.clone()).expect("n per column");
-            let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(rows), weights, ctx.seed)?;
-            Ok(weighted_rows_factor(&cells, n, weights, gamma, OUTPUTS_TOLERANCE))
+            let (gamma, cells) = gaussian_of_outputs(standardized, weights, ctx)?;
+            Ok(factor_of_outputs(&cells, y.nrows(), weights, gamma))
         }
         TargetKernel::ClassBalanced | TargetKernel::Delta => {
             Err(Error::NeedsClasses { method, found: "the target is continuous" })

@@ -35,16 +35,16 @@ pub(crate) fn weighted_column_factor(
     distinct.expand(&distinct.factor(gamma, tolerance))
 }
 
-/// As [`weighted_column_factor`], over the rows of columns of `n` values each, one after another.
+/// As [`weighted_column_factor`], over the rows of columns of `n` values each, one after another, with rank at most `most`.
 pub(crate) fn weighted_rows_factor(
     cells: &[f64],
     n: usize,
     weights: Weights,
     gamma: f64,
-    tolerance: f64,
+    (tolerance, most): (f64, usize),
 ) -> Array2<f64> {
     let distinct = DistinctValues::of_rows(cells, n, weights);
-    distinct.expand(&distinct.factor(gamma, tolerance))
+    distinct.expand(&factor_distinct(&distinct.values, &distinct.counts, gamma, (tolerance, most)))
 }
 
 /// The distinct values of a column, or the distinct rows of several.
@@ -107,7 +107,7 @@ impl DistinctValues {
 
     /// The factor over the distinct values, by columns.
     pub fn factor(&self, gamma: f64, tolerance: f64) -> Vec<f64> {
-        factor_distinct(&self.values, &self.counts, gamma, tolerance)
+        factor_distinct(&self.values, &self.counts, gamma, (tolerance, usize::MAX))
     }
 
     /// The factor with one row per row of the column.
@@ -123,8 +123,8 @@ impl DistinctValues {
 }
 
 /// Pivoted Cholesky factorization over distinct values in ascending order, or over distinct rows of several columns, weighted
-/// by `counts`.
-pub(crate) fn factor_distinct(values: &[f64], counts: &[f64], gamma: f64, tolerance: f64) -> Vec<f64> {
+/// by `counts`; it stops at a fraction of the trace or at a rank.
+fn factor_distinct(values: &[f64], counts: &[f64], gamma: f64, (tolerance, most): (f64, usize)) -> Vec<f64> {
     let height = counts.len();
     let mut factor: Vec<f64> = vec![];
     let mut residual = vec![1.0; height];
@@ -133,7 +133,7 @@ pub(crate) fn factor_distinct(values: &[f64], counts: &[f64], gamma: f64, tolera
     let mut weights = vec![];
     // All residuals are equal at first: start with the median.
     let mut pivot = height / 2;
-    for rank in 0..height {
+    for rank in 0..height.min(most) {
         if trace <= tolerance * rows || residual[pivot] <= ROUNDING {
             break;
         }

@@ -41,7 +41,7 @@ impl Candidate {
     /// Every feature selector that supports the target and the weights of data, with default parameters.
     pub fn all_supporting(data: &Dataset) -> Vec<Self> {
         let all = Self::all_for(data.target()).into_iter();
-        all.filter(|candidate| candidate.method.check_weights(data).is_ok()).collect()
+        all.filter(|candidate| candidate.method.check_data(data).is_ok()).collect()
     }
 
     /// Every feature selector that supports this target, with default parameters.
@@ -109,8 +109,8 @@ impl Method {
         self
     }
 
-    /// Returns an error if the data have weights that it does not support.
-    pub(super) fn check_weights(&self, data: &Dataset) -> Result<()> {
+    /// Returns an error if the data have weights or several targets that it does not support.
+    pub(super) fn check_data(&self, data: &Dataset) -> Result<()> {
         let method = match self {
             Self::Random | Self::AllFeatures => return Ok(()),
             Self::Columns(selector) => return selector.check_data(data),

@@ -69,15 +69,12 @@ pub enum SplitChoice {
 impl Compare {
     /// Computes the results that the log lacks. `name` is the user's name for the data.
     pub fn run(&self, data: &Dataset, name: &str, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
-        let evaluator = self.built_in()?;
-        let Begun { work, tasks } = self.begin(data, name, log, ctx)?;
-        Runner { data, work: &work, evaluator }.run(tasks, None, log, ctx)?;
-        log.finish()
+        self.run_within(None, data, name, log, ctx).map(drop)
     }
 
     /// As [`Compare::run`], but leaves out methods that would take longer than a time budget, see [`LeftOut`]; the choice depends
-    /// on the speed of the computer. Without a budget, a pilot first estimates the time of a run that is not short, and the
-    /// observer gets a note of it.
+    /// on the speed of the computer. Without a budget, a pilot first estimates the time of a run that is not short, if the
+    /// observer shows notes.
     pub fn run_within(
         &self,
         budget: Option<Duration>,
@@ -88,7 +85,7 @@ impl Compare {
     ) -> Result<Vec<LeftOut>> {
         let evaluator = self.built_in()?;
         let Begun { work, tasks } = self.begin(data, name, log, ctx)?;
-        if budget.is_none() {
+        if budget.is_none() && ctx.observer.shows_notes() {
             estimate(data, &work, &tasks, evaluator, ctx)?.into_iter().for_each(|plan| ctx.note(plan));
         }
         let left_out = Runner { data, work: &work, evaluator }.run(tasks, budget, log, ctx)?;
@@ -223,7 +220,7 @@ impl Compare {
             splits.check_data(data)?;
         }
         for candidate in &self.candidates {
-            candidate.method.check_weights(data)?;
+            candidate.method.check_data(data)?;
             if let (Method::Columns(selector), Target::Classes(classes)) = (&candidate.method, data.target())
             {
                 selector.check_classes(classes)?;

@@ -178,7 +178,7 @@ impl Evaluator {
                 Err(Error::param(NAME, "target", "not constant", format!("{} in all rows", values[0])))
             }
             Target::Continuous(_) => Ok(()),
-            Target::Outputs(_) => data.need_one_output(NAME, Vec::new),
+            Target::Outputs(_) => data.need_one_output("compare"),
             Target::Classes(_) => data.classes("compare").map(|_| ()),
         }
     }
@@ -250,7 +250,9 @@ impl Evaluator {
     pub(super) fn predict(&self, train: &Dataset, test: &Rows, ctx: &Context) -> Result<Fitted> {
         match train.target() {
             Target::None => Err(Error::param(NAME, "target", "present", "no target")),
-            Target::Outputs(_) => Err(Error::OutputsUnsupported { method: NAME.into(), supported: vec![] }),
+            Target::Outputs(_) => {
+                Err(Error::OutputsUnsupported { method: "compare".into(), supported: vec![] })
+            }
             _ if all_rows_equal(train.x()) => {
                 let (predicted, chosen) = (Predicted::constant(train, test.n()), BTreeMap::new());
                 Ok(Fitted { predicted, chosen })

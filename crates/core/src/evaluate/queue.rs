@@ -161,6 +161,10 @@ impl Observer for Deadline<'_> {
         self.inner.note(text);
     }
 
+    fn shows_notes(&self) -> bool {
+        self.inner.shows_notes()
+    }
+
     fn warn(&self, text: &str) {
         self.inner.warn(text);
     }

@@ -17,8 +17,8 @@ pub(crate) fn target_columns(data: &Dataset, method: &'static str) -> Result<Vec
         }
         Target::Outputs(y) => {
             let mut basis = Orthonormal::default();
-            for column in varying(y, method)? {
-                basis.push(of_number(&column));
+            for column in varying(y, method)?.columns() {
+                basis.push(of_number(&column.to_vec()));
             }
             Ok(basis.vectors)
         }

@@ -20,7 +20,7 @@ use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::method::{Info, Needs, family};
 use crate::parameters::Parameters;
 
@@ -91,7 +91,15 @@ impl Selector for SelectorMethod {
     }
 
     fn check_data(&self, data: &Dataset) -> Result<()> {
-        self.inner().check_data_as(data, [Self::names_with_weights, Self::names_with_outputs])
+        self.inner().check_data(data).map_err(|error| match error {
+            Error::WeightsUnsupported { method, .. } => {
+                Error::WeightsUnsupported { method, supported: Self::names_with_weights() }
+            }
+            Error::OutputsUnsupported { method, .. } => {
+                Error::OutputsUnsupported { method, supported: Self::names_with_outputs() }
+            }
+            other => other,
+        })
     }
 
     fn needs(&self) -> Needs {

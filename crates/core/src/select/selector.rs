@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// Significance level of [`DependenceCheck`].
 const ALPHA: f64 = 0.05;
 /// Samples are repeated as their weights say if there are at most this many then.
-const MAX_REPEATED: usize = 100_000;
+pub(super) const MAX_REPEATED: usize = 100_000;
 
 /// Ranks the features of a data set and selects some.
 ///
@@ -128,18 +128,12 @@ pub trait Selector: Parameters {
 
     /// Returns an error if the data have weights or several target columns that it does not support.
     fn check_data(&self, data: &Dataset) -> Result<()> {
-        self.check_data_as(data, [Vec::new, Vec::new])
-    }
-
-    /// As [`Selector::check_data`]; `others` give the names of methods that support weights and several target columns.
-    fn check_data_as(&self, data: &Dataset, others: [fn() -> Vec<&'static str>; 2]) -> Result<()> {
-        let [with_weights, with_outputs] = others;
         if !self.supports_weights() {
-            data.need_unweighted(self.info().title, with_weights)?;
+            data.need_unweighted(self.info().title, Vec::new)?;
         }
         match self.supports_outputs() || self.needs() == Needs::Nothing {
             true => Ok(()),
-            false => data.need_one_output(self.info().title, with_outputs),
+            false => data.need_one_output(self.info().title),
         }
     }
 

@@ -20,6 +20,10 @@ impl Observer for Informing<'_> {
         self.0.inform(text);
     }
 
+    fn shows_notes(&self) -> bool {
+        self.0.informs()
+    }
+
     fn warn(&self, text: &str) {
         self.0.warn(text);
     }

@@ -4,11 +4,11 @@ use super::options::typed;
 use crate::args::DesignArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, load_table, read};
+use crate::input::{Loaded, load_table, options, read};
 use kernsift::data::triplets::{
     Ids, Naming, TripletReport, check, from_target, read as read_triplets, renumber,
 };
-use kernsift::data::{Column, Table, Target, TargetChoice, Triplet};
+use kernsift::data::{Column, Prepare, Table, Target, TargetChoice, Triplet};
 use kernsift::{Context, Error, Observer};
 use std::path::Path;
 
@@ -57,8 +57,9 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, F
     if args.origin.is_some() {
         return Err(belongs("--origin"));
     }
-    let mut table = read(&args.table.data, args.table.source(), ctx, console)?;
-    let loaded = load_table(&args.table, TargetChoice::Auto, args.report.is_some(), &mut table, console)?;
+    let table = read(&args.table.data, args.table.source(), ctx, console)?;
+    let prepare = Prepare { details: args.report.is_some(), ..options(&args.table, &table)? };
+    let loaded = load_table(&args.table, &prepare, &table, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
         return Err(Failure::Input(
@@ -85,19 +86,23 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
         return Err(Failure::Input("--origin has no effect with --ids; leave one of them out".into()));
     }
     let in_data = |error: Error| error.in_file(Path::new(&args.table.data));
-    let mut table = read(&args.table.data, args.table.source(), ctx, console)?;
+    let table = read(&args.table.data, args.table.source(), ctx, console)?;
     let n_rows = table.n_rows();
-    let ids = args.ids.as_ref().map(|name| take_ids(&mut table, name, args)).transpose()?;
+    let ids = args.ids.as_ref().map(|name| column_of_ids(&table, name, args)).transpose()?;
     // A missing or duplicate id is an error of the table, not of the triplets.
-    let by_id = ids.as_ref().map(|column| Ids::of_column(column).map_err(in_data)).transpose()?;
+    let by_id = ids.map(|column| Ids::of_column(column).map_err(in_data)).transpose()?;
     let origin = usize::from(args.origin.unwrap_or(1));
     let naming = match &by_id {
         Some(ids) => Naming::Ids(ids),
         None => Naming::Numbers { n: n_rows, origin },
     };
     let all = read_triplets(file, &naming, ctx)?;
-    let report = args.report.is_some();
-    let loaded = load_table(&args.table, TargetChoice::AutoByName, report, &mut table, console)?;
+    let reserved = args.ids.iter().cloned().collect();
+    let mut prepare = Prepare { details: args.report.is_some(), reserved, ..options(&args.table, &table)? };
+    if prepare.target == TargetChoice::Auto {
+        prepare.target = TargetChoice::AutoByName;
+    }
+    let loaded = load_table(&args.table, &prepare, &table, console)?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
     let mut is_kept = vec![false; n_rows];
@@ -123,21 +128,15 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     Ok(Input { loaded, triplets, lines, report, drawn: None, dropped, names })
 }
 
-/// Removes the column of ids from the table: it is not a feature.
-fn take_ids(table: &mut Table, name: &str, args: &DesignArgs) -> Result<Column, Failure> {
+/// The column of ids, which is not a feature.
+fn column_of_ids<'a>(table: &'a Table, name: &str, args: &DesignArgs) -> Result<&'a Column, Failure> {
     if args.table.target.as_deref() == Some(name) {
         return Err(Failure::Input(format!("the column '{name}' cannot be both --ids and --target")));
     }
-    let Table::Columns(columns) = table else {
+    if let Table::Sparse { .. } = table {
         return Err(Failure::Input(
             "--ids needs a table with a column of ids; sparse files have none, so give row numbers".into(),
         ));
-    };
-    match columns.iter().position(|column| column.name == name) {
-        Some(at) => Ok(columns.remove(at)),
-        None => {
-            let names = columns.iter().map(|column| column.name.as_str());
-            Err(Error::unknown_column(name, names).in_file(Path::new(&args.table.data)).into())
-        }
     }
+    table.column(name).map_err(|e| e.in_file(Path::new(&args.table.data)).into())
 }

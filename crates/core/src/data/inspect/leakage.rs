@@ -21,9 +21,12 @@ pub(crate) fn leaks(data: &Dataset) -> Vec<String> {
     let check = |j: usize| {
         let values = data.x().column(j);
         let how = match data.target() {
-            Target::None | Target::Outputs(_) => None,
+            Target::None => None,
             Target::Classes(classes) => by_class(&values, classes, data.feature_type(j).is_category()),
             Target::Continuous(target) => by_correlation(&values, target),
+            Target::Outputs(y) => {
+                y.columns().into_iter().find_map(|target| by_correlation(&values, &target.to_vec()))
+            }
         };
         how.map(|how| {
             format!(

@@ -56,7 +56,9 @@ struct Plan<'a> {
     target: Option<&'a Column>,
     /// The type that the user chose for the target column.
     target_kind: Option<&'a ColumnType>,
-    /// The rows with a target.
+    /// Further targets.
+    others: Vec<&'a Column>,
+    /// The rows with all targets.
     rows: Vec<usize>,
 }
 
@@ -95,7 +97,8 @@ impl Prepare {
             Table::Columns(_) => table.names(),
             Table::Sparse { names, .. } => names.iter().map(String::as_str).collect(),
         };
-        let choices = choices(&self.columns, &names, &mut problems);
+        let mut choices = choices(&self.columns, &names, &mut problems);
+        self.reserve(table, &mut choices, &mut problems);
         let target = target::find(&self.target, table, &choices, &mut notes).unwrap_or_else(|problem| {
             problems.push(problem);
             None
@@ -112,13 +115,13 @@ impl Prepare {
 
     /// Reads the rows of a table.
     fn read(&self, plan: Plan, mut notes: Vec<String>) -> Result<Prepared> {
-        let Plan { recipe, mut account, source, target, target_kind, rows } = plan;
+        let Plan { recipe, mut account, source, target, target_kind, others, rows } = plan;
         let reading = self.reading(target_kind);
         let mut target_parsing = None;
         let read_target = |rows: &[usize]| {
             let Some(column) = target else { return Ok(Target::None) };
             target_parsing = reading.parsing(column, rows)?;
-            target::read(column, target_parsing.as_ref(), rows)
+            reading.with_others(target::read(column, target_parsing.as_ref(), rows)?, &others, rows)
         };
         let applied = match &source {
             Source::Dense(columns) => recipe.read(columns, rows, read_target)?,
@@ -152,7 +155,9 @@ impl Prepare {
         let n = columns.first().map_or(0, Column::len);
         let mut choices = choices.to_vec();
         let target_kind = at.and_then(|at| choices[at].kind);
-        let rows = self.rows_with_target(at.map(|at| &columns[at]), target_kind, n, &mut problems);
+        let mut rows = self.rows_with_target(at.map(|at| &columns[at]), target_kind, n, &mut problems);
+        let others = self.other_targets(columns);
+        self.keep_rows_with(&others, &choices, &mut rows, &mut problems);
         let contradictions = self.contradictions(columns, &choices);
         if let Some(at) = at
             && choices[at].kind.is_none()
@@ -167,7 +172,7 @@ impl Prepare {
                 columns: vec![],
                 missing: self.missing,
                 target,
-                other_targets: vec![],
+                other_targets: self.other_targets.clone(),
                 target_parsing: None,
                 sparse: false,
             },
@@ -181,10 +186,16 @@ impl Prepare {
             source: Source::Dense(vec![]),
             target: at.map(|at| &columns[at]),
             target_kind,
+            others: others.iter().map(|(_, column)| *column).collect(),
             rows,
         };
         let mut used = vec![];
-        for (column, studied) in columns.iter().zip(studied) {
+        for (at, (column, mut studied)) in columns.iter().zip(studied).enumerate() {
+            if others.iter().any(|(other, _)| *other == at) {
+                studied.account.action = Action::Target;
+            } else if choices[at].reserved {
+                continue;
+            }
             if matches!(studied.account.action, Action::Feature | Action::Target) {
                 plan.account.warnings.extend(studied.warnings);
             }
@@ -232,12 +243,22 @@ impl Prepare {
             true => Cow::Borrowed(x),
             false => Cow::Owned(x.take_columns(&features)),
         };
-        Ok(Plan { recipe, account, source: Source::Sparse(x), target, target_kind: None, rows })
+        Ok(Plan {
+            recipe,
+            account,
+            source: Source::Sparse(x),
+            target,
+            target_kind: None,
+            others: vec![],
+            rows,
+        })
     }
 
     /// How to read the target, given the type that the user chose for its column.
     fn reading<'a>(&self, kind: Option<&'a ColumnType>) -> Reading<'a> {
-        Reading { target_type: self.target_type, kind, decimal: self.columns.decimal }
+        let target_type =
+            if self.other_targets.is_empty() { self.target_type } else { TargetType::Continuous };
+        Reading { target_type, kind, decimal: self.columns.decimal }
     }
 
     /// The rows in which the target is not missing, given the type that the user chose for its column.
@@ -348,17 +369,17 @@ fn sparse_account(
     Account { rows: x.n_rows(), rows_used: 0, missing, columns, warnings: vec![] }
 }
 
-/// Adds what the target is to its account.
+/// Adds what the target is to the accounts of its columns.
 fn describe_target(account: &mut Account, target: &Target) {
     let what = match target {
         Target::None => return,
-        Target::Continuous(_) | Target::Outputs(_) => "continuous".into(),
+        Target::Continuous(_) | Target::Outputs(_) => "continuous".to_owned(),
         Target::Classes(classes) => match classes.n_present() {
             1 => "1 class".into(),
             n => format!("{n} classes"),
         },
     };
-    if let Some(column) = account.columns.iter_mut().find(|column| column.action == Action::Target) {
-        column.reason = Some(what);
+    for column in account.columns.iter_mut().filter(|column| column.action == Action::Target) {
+        column.reason = Some(what.clone());
     }
 }

@@ -8,6 +8,10 @@ use crate::data::types::{ColumnType, Decimal};
 pub struct Prepare {
     /// Which column is the target.
     pub target: TargetChoice,
+    /// Further target columns, which are numbers like the first.
+    pub other_targets: Vec<String>,
+    /// Columns that are neither features nor targets, such as groups, times and weights. Positions in [`ColumnOptions`] count them.
+    pub reserved: Vec<String>,
     /// Whether the target is for classification or regression.
     pub target_type: TargetType,
     /// How to handle missing values.

@@ -11,6 +11,8 @@ pub(super) struct Choice<'a> {
     pub(super) include: bool,
     pub(super) exclude: bool,
     pub(super) id: bool,
+    /// Whether it has another use than that of a feature.
+    pub(super) reserved: bool,
     pub(super) kind: Option<&'a ColumnType>,
 }
 
@@ -46,7 +48,7 @@ pub(super) fn choices<'a>(
             let is = |how: Match| how != Match::None && how == strongest;
             let id = is(id[at]);
             let include = is(include[at]) && !id;
-            Choice { include, exclude: is(exclude[at]) && !id && !include, id, kind: None }
+            Choice { include, exclude: is(exclude[at]) && !id && !include, id, ..Choice::default() }
         })
         .collect();
     for (pattern, kind) in &options.types {

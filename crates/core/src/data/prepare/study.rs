@@ -117,6 +117,7 @@ pub(super) fn describe(
 fn decide(studied: &mut Studied, statistics: &Statistics, place: usize, choice: &Choice, missing: Missing) {
     let account = &mut studied.account;
     let (action, reason) = match choice.kind {
+        _ if choice.reserved => (Action::Skipped, "has another use"),
         _ if choice.id => {
             account.kind = ColumnType::Id;
             (Action::Id, "identifier, as chosen")

@@ -43,7 +43,7 @@ pub(super) fn find(
         (TargetChoice::Named(name), _) => Err(Error::unknown_column(name, names.into_iter())),
         (_, Table::Sparse { target, .. }) => Ok(target.as_ref().map(|t| t.name.clone())),
         (TargetChoice::Auto | TargetChoice::AutoByName, Table::Columns(_)) => {
-            let is_free = |at: &usize| choices.get(*at).is_none_or(|c| !c.exclude && !c.id);
+            let is_free = |at: &usize| choices.get(*at).is_none_or(|c| !c.exclude && !c.id && !c.reserved);
             let names: Vec<&str> = (0..names.len()).filter(is_free).map(|at| names[at]).collect();
             let known = TARGET_NAMES.iter().find_map(|t| names.iter().find(|n| n.eq_ignore_ascii_case(t)));
             let (name, why) = match (known, names.last()) {

@@ -12,8 +12,8 @@ use super::dense::{Dense, MAX_ROWS, ROUNDING};
 use crate::context::Context;
 use crate::data::{Dataset, Groups, Rows, Target, Weights};
 use crate::dependence::{
-    DistinctValues, TargetKernel, standardized_outputs, target_factor, weighted_column_factor,
-    weighted_target_factor,
+    DistinctValues, TargetKernel, factor_of_outputs, gaussian_of_outputs, standardized_outputs,
+    target_factor, weighted_column_factor, weighted_target_factor,
 };
 use crate::error::{Error, Result};
 use crate::kernel::{Family, weighted_median_gamma};
@@ -297,9 +297,7 @@ impl Blocks {
         method: &'static str,
         ctx: &Context,
     ) -> Result<Stack> {
-        // Validate the full target first.
         let weights = self.weights();
-        let full = weighted_target_factor(data.target(), weights, kernel, method, ctx)?;
         let centered = |mut factor: Array2<f64>| {
             let n = factor.nrows();
             // A linear kernel scales with the squares of the target, so its threshold does too.
@@ -309,6 +307,33 @@ impl Blocks {
             }
             LowRank::normalized(factor, None, weights, weights.total(n))
         };
+        if let Target::Outputs(y) = data.target() {
+            let standardized = standardized_outputs(y, weights, method)?;
+            match kernel {
+                // The mean over outputs in place of their sum, so that a repeated output changes nothing.
+                TargetKernel::Auto => {
+                    let roots = vec![(standardized.ncols() as f64).sqrt(); standardized.ncols()];
+                    let cells: Vec<f64> = standardized.t().iter().copied().collect();
+                    return Ok(self.feature(&cells, &roots));
+                }
+                TargetKernel::Gaussian => {
+                    let (gamma, cells) = gaussian_of_outputs(standardized, weights, ctx)?;
+                    let factor = |part: &[f64], n| centered(factor_of_outputs(part, n, weights, gamma));
+                    return Ok(self.stack(self.each(&cells, y.nrows(), factor)));
+                }
+                TargetKernel::Linear => {
+                    let cells: Vec<f64> = standardized.t().iter().copied().collect();
+                    let factor = |part: &[f64], n: usize| {
+                        let shape = (n, part.len() / n.max(1)).f();
+                        centered(Array2::from_shape_vec(shape, part.to_vec()).expect("n per column"))
+                    };
+                    return Ok(self.stack(self.each(&cells, y.nrows(), factor)));
+                }
+                TargetKernel::ClassBalanced | TargetKernel::Delta => {}
+            }
+        }
+        // Validate the full target first.
+        let full = weighted_target_factor(data.target(), weights, kernel, method, ctx)?;
         match (data.target(), kernel) {
             (Target::Continuous(values), TargetKernel::Auto) => {
                 let std = Rows::Dense(
@@ -317,12 +342,6 @@ impl Blocks {
                 .weighted_moments(weights)
                 .1[0];
                 Ok(self.feature(values, &[std]))
-            }
-            // The mean over outputs in place of their sum, so that a repeated output changes nothing.
-            (Target::Outputs(y), TargetKernel::Auto) => {
-                let cells = standardized_outputs(y, weights, method)?;
-                let root = ((cells.len() / data.n()) as f64).sqrt();
-                Ok(self.feature(&cells, &vec![root; cells.len() / data.n()]))
             }
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");

@@ -22,14 +22,13 @@ pub(super) use rows::sorted_rows;
 pub use settings::{Nca, NcaSearch};
 pub(super) use setup::{Found, check, search};
 
-use super::selector::{DependenceCheck, FeatureCount, Selection, Selector, from_one_search};
+use super::selector::{DependenceCheck, FeatureCount, MAX_REPEATED, Selection, Selector, from_one_search};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::interactions::jointly_relevant;
 use crate::method::Info;
 use forward::Goals;
-use rows::MAX_REPEATED;
 use run::Run;
 use settings::NAME;
 use setup::Setup;
@@ -44,11 +43,11 @@ impl Nca {
     ) -> Result<Vec<Selection>> {
         self.check()?;
         check(data, NAME)?;
-        let plain = data.unweighted(MAX_REPEATED);
         if !data.is_repeatable(MAX_REPEATED) {
             ctx.note(format!("{NAME}: features that matter jointly are screened without weights"));
         }
-        let setup = Setup::new(data, jointly_relevant(&plain, ctx)?, Limits::default(), ctx)?;
+        let sets = jointly_relevant(&data.unweighted(MAX_REPEATED), ctx)?;
+        let setup = Setup::new(data, sets, Limits::default(), ctx)?;
         let wanted = counts.iter().copied().max().flatten();
         let forward = setup.forward(Goals::count(wanted, &setup.sets), ctx)?;
         let mut run = Run::new(self, &setup, forward, ctx)?;

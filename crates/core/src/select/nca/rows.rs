@@ -1,6 +1,7 @@
 //! The rows that a search uses, with their weights.
 
 use crate::data::{Dataset, Target};
+use crate::select::selector::MAX_REPEATED;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -8,8 +9,6 @@ use std::ops::Range;
 const MAX_QUERIES: usize = 20_000;
 /// A class keeps at least this many rows, if it has them, where rows are left out.
 const MIN_OF_CLASS: usize = 50;
-/// Subsamples divide copies of a row if there are at most this many rows then.
-pub(super) const MAX_REPEATED: usize = 100_000;
 
 /// Rows, or positions of rows, in the order of [`sorted_rows`], and their weights.
 ///
@@ -75,15 +74,17 @@ impl WeightedRows {
 
     /// Positions of rows, with repetitions if weights are numbers of rows.
     pub fn repeated(&self) -> Vec<usize> {
-        let times = |at: usize| if self.divides_copies() { self.weights[at] as usize } else { 1 };
+        let divides = self.divides_copies();
+        let times = |at: usize| if divides { self.weights[at] as usize } else { 1 };
         (0..self.len()).flat_map(|at| std::iter::repeat_n(at, times(at))).collect()
     }
 
     /// The rows at some of the positions of [`WeightedRows::repeated`], in ascending order.
     pub fn take(&self, repeated: impl Iterator<Item = usize>) -> Self {
         let mut taken = Self { rows: vec![], weights: vec![], ..*self };
+        let divides = self.divides_copies();
         for at in repeated {
-            taken.add(self.rows[at], if self.divides_copies() { 1.0 } else { self.weights[at] });
+            taken.add(self.rows[at], if divides { 1.0 } else { self.weights[at] });
         }
         taken
     }

@@ -1,8 +1,8 @@
 //! Samples as Relief compares them: scaled numbers, categories, and expected differences in place of missing values.
 
-use super::super::information::counts_of;
+use super::shares::Shares;
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, Weights};
 use crate::error::Result;
 use crate::neighbors::{Measure, Metric, category_difference, nearest, nearest_by_sums};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
@@ -58,8 +58,11 @@ impl Compared {
                 column.mapv_inplace(|v| v / range);
             }
         }
-        let mean =
-            |(at, column)| if at < n_numbers { mean_differences(column) } else { mean_category(column) };
+        let shares = Shares::new(data.weights());
+        let mean = |(at, column)| match at < n_numbers {
+            true => mean_differences(column, shares),
+            false => mean_category(column, shares),
+        };
         let expected = data.has_missing().then(|| x.columns().into_iter().enumerate().map(mean).unzip());
         let by_products = Self::by_products(metric, data);
         Self { x, features, n_categories, by_products, metric, difference, expected }
@@ -135,31 +138,43 @@ fn range(column: ArrayView1<f64>) -> f64 {
     if high > low { high - low } else { 1.0 }
 }
 
+/// The known values of a column with their weights.
+fn known(column: ArrayView1<f64>, shares: Shares) -> Vec<(f64, f64)> {
+    column.iter().enumerate().filter(|(_, v)| !v.is_nan()).map(|(row, &v)| (v, shares.of(row))).collect()
+}
+
 /// The mean absolute and mean squared difference of all pairs of known values.
-fn mean_differences(column: ArrayView1<f64>) -> (f64, f64) {
-    let mut known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-    let n = known.len() as f64;
-    if n < 2.0 {
+fn mean_differences(column: ArrayView1<f64>, shares: Shares) -> (f64, f64) {
+    let mut known = known(column, shares);
+    let pairs = shares.pairs(known.iter().map(|(_, w)| *w));
+    if pairs <= 0.0 {
         return (0.0, 0.0);
     }
-    known.sort_unstable_by(f64::total_cmp);
-    let mean = known.iter().sum::<f64>() / n;
-    // In sorted order, the i-th value is the larger one of i pairs and the smaller one of n - 1 - i.
-    let sizes: f64 = known.iter().enumerate().map(|(i, v)| (2.0 * i as f64 + 1.0 - n) * (v - mean)).sum();
-    let squares: f64 = known.iter().map(|v| (v - mean).powi(2)).sum();
-    (2.0 * sizes / (n * (n - 1.0)), 2.0 * squares / (n - 1.0))
+    known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = known.iter().map(|(_, w)| w).sum();
+    let mean = known.iter().map(|(v, w)| w * v).sum::<f64>() / total;
+    // In sorted order, a value is the larger one in pairs with all before it, and the smaller one with all after it.
+    let (mut before, mut sizes, mut squares) = (0.0, 0.0, 0.0);
+    for (v, w) in known {
+        sizes += w * (2.0 * before + w - total) * (v - mean);
+        squares += w * (v - mean).powi(2);
+        before += w;
+    }
+    (2.0 * sizes / pairs, 2.0 * total * squares / pairs)
 }
 
 /// The fraction of the pairs of known categories that differ; squared, the difference is the same.
-fn mean_category(column: ArrayView1<f64>) -> (f64, f64) {
-    let known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
-    let n = known.len() as f64;
-    if n < 2.0 {
+fn mean_category(column: ArrayView1<f64>, shares: Shares) -> (f64, f64) {
+    let (codes, weights): (Vec<usize>, Vec<f64>) =
+        known(column, shares).into_iter().map(|(v, w)| (v as usize, w)).unzip();
+    let pairs = shares.pairs(weights.iter().copied());
+    if pairs <= 0.0 {
         return (0.0, 0.0);
     }
-    let codes: Vec<usize> = known.iter().map(|&v| v as usize).collect();
-    let equal: f64 = counts_of(&codes).iter().map(|&c| c as f64 * (c as f64 - 1.0)).sum();
-    let differ = 1.0 - equal / (n * (n - 1.0));
+    let levels = codes.iter().max().map_or(0, |most| most + 1);
+    let sums = Weights::new(Some(&weights)).sums(&codes, levels);
+    let total: f64 = sums.iter().sum();
+    let differ = (total * total - sums.iter().map(|sum| sum * sum).sum::<f64>()) / pairs;
     (differ, differ)
 }
 
@@ -170,14 +185,15 @@ mod tests {
 
     #[test]
     fn mean_differences_by_hand() {
+        let shares = Shares::new(Weights::ONE);
         // 0, 1, 5: absolute 1, 5, 4; squared 1, 25, 16.
-        let (size, square) = mean_differences(array![5.0, f64::NAN, 0.0, 1.0].view());
+        let (size, square) = mean_differences(array![5.0, f64::NAN, 0.0, 1.0].view(), shares);
         assert!((size - 10.0 / 3.0).abs() < 1e-15 && (square - 14.0).abs() < 1e-14);
-        assert_eq!(mean_differences(array![f64::NAN, 3.0].view()), (0.0, 0.0));
+        assert_eq!(mean_differences(array![f64::NAN, 3.0].view(), shares), (0.0, 0.0));
         // Categories 2, 2, 0: two of three pairs differ.
-        let (size, square) = mean_category(array![2.0, f64::NAN, 2.0, 0.0].view());
+        let (size, square) = mean_category(array![2.0, f64::NAN, 2.0, 0.0].view(), shares);
         assert!((size - 2.0 / 3.0).abs() < 1e-15 && size == square);
-        assert_eq!(mean_category(array![f64::NAN, 3.0].view()), (0.0, 0.0));
+        assert_eq!(mean_category(array![f64::NAN, 3.0].view(), shares), (0.0, 0.0));
         assert_eq!(range(array![f64::NAN, 3.0, -1.0].view()), 4.0);
         assert_eq!(range(array![f64::NAN, 3.0, 3.0].view()), 1.0);
         assert_eq!(range(array![f64::NAN].view()), 1.0);

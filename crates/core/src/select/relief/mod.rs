@@ -4,6 +4,7 @@
 mod classification;
 mod compared;
 mod regression;
+mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -50,6 +51,9 @@ crate::parameters! {
     /// pairs of a value with itself.
     ///
     /// The only sample of a class has no hit; it is not used as a center, but serves as a miss for others.
+    ///
+    /// Centers and their neighbors count by their weights. An integer weight $w$ is a row that is there $w$ times, with $w - 1$
+    /// copies among its own neighbors; if a weight is not an integer, rows have no copies.
     ///
     /// Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory.
     ///
@@ -122,6 +126,10 @@ impl Selector for Relief {
     }
 
     fn supports_types(&self) -> bool {
+        true
+    }
+
+    fn supports_weights(&self) -> bool {
         true
     }
 

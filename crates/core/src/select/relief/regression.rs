@@ -10,6 +10,7 @@
 //! Departure: in the paper near neighbors may be weighted by their rank; here all $k$ are weighted equally, as in
 //! Relief for classification.
 
+use super::shares::Shares;
 use super::{BLOCK, NAME, Relief};
 use crate::context::Context;
 use crate::data::Dataset;
@@ -35,27 +36,32 @@ impl Relief {
         }
         let rows = self.compared(data, ctx)?;
         let centers = self.centers((0..n).collect(), ctx);
-        let itself: Vec<Option<usize>> = centers.iter().copied().map(Some).collect();
+        let shares = Shares::new(data.weights());
+        let itself: Vec<Option<usize>> = shares.excluded(&centers).collect();
         let near = rows.near(rows.x.view(), &centers, self.n_neighbors, &itself, ctx)?;
-        let parts: Vec<(f64, Vec<f64>, Vec<f64>)> = centers
+        let parts: Vec<(f64, f64, Vec<f64>, Vec<f64>)> = centers
             .par_chunks(BLOCK)
             .zip(near.par_chunks(BLOCK))
             .map(|(centers, near)| {
-                let (mut target_sum, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
+                let (mut pairs, mut target_sum) = (0.0, 0.0);
+                let (mut sum, mut joint) = (vec![0.0; d], vec![0.0; d]);
                 for (&i, near) in centers.iter().zip(near) {
-                    for &r in near {
+                    let of_near = shares.of_neighbors(near.iter().copied(), i, self.n_neighbors);
+                    for (&r, share) in near.iter().zip(of_near) {
                         let difference = (target[i] / 2.0 - target[r] / 2.0).abs() / half_range;
-                        target_sum += difference;
-                        rows.add_differences(&mut sum, rows.x.row(i), rows.x.row(r), 1.0);
-                        rows.add_differences(&mut joint, rows.x.row(i), rows.x.row(r), difference);
+                        let weight = shares.of(i) * share;
+                        pairs += weight;
+                        target_sum += weight * difference;
+                        rows.add_differences(&mut sum, rows.x.row(i), rows.x.row(r), weight);
+                        rows.add_differences(&mut joint, rows.x.row(i), rows.x.row(r), weight * difference);
                     }
                 }
-                (target_sum, sum, joint)
+                (pairs, target_sum, sum, joint)
             })
             .collect();
-        let pairs = near.iter().map(Vec::len).sum::<usize>() as f64;
+        let pairs: f64 = parts.iter().map(|part| part.0).sum();
         let (mut target_mean, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
-        for (part_target, part_sum, part_joint) in parts {
+        for (_, part_target, part_sum, part_joint) in parts {
             target_mean += part_target / pairs;
             sum.iter_mut().zip(part_sum).for_each(|(a, b)| *a += b / pairs);
             joint.iter_mut().zip(part_joint).for_each(|(a, b)| *a += b / pairs);
