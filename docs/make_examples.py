@@ -70,10 +70,15 @@ def tidy(text: str) -> str:
     lines = []
     for line in map(str.rstrip, text.splitlines()):
         sentence = len(line) > WIDTH and "  " not in line.strip()
-        lines += (
-            textwrap.wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False) if sentence else [line]
-        )
+        lines += wrapped(line) if sentence else [line]
     return "".join(f"{line}\n" for line in lines)
+
+
+def wrapped(line: str) -> list[str]:
+    """The lines of a sentence, in which numbers such as 7.1 % ± 1.5 % stay whole."""
+    joined = re.sub(r" (?=[%±])|(?<=±) ", "\N{NO-BREAK SPACE}", line)
+    lines = textwrap.wrap(joined, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [each.replace("\N{NO-BREAK SPACE}", " ") for each in lines]
 
 
 def save_figure(path: str) -> None:

@@ -76,5 +76,13 @@ def on_page_content(html, page, config, files):
     def put_back(token):
         return page.formulas[int(token[1])]
 
+    def with_shape(picture):
+        """A picture much wider than high has a class, by which phones scroll it."""
+        file = Path(config.docs_dir, page.file.src_uri).parent / picture[2]
+        size = re.search(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"', file.read_text(encoding="utf-8"))
+        is_wide = size and float(size[1]) > 2.2 * float(size[2])
+        return f'{picture[1]} class="wide"' if is_wide else picture[0]
+
+    html = re.sub(r'(<img alt="[^"]*" src="([^":]+\.svg)")', with_shape, html)
     html = re.sub(r'<span data-formula="(\d+)"></span>', put_back, html)
     return html.replace(f"<code>{RUST}</code>", f'<a href="{RUST}">{RUST}</a>')
