@@ -40,6 +40,10 @@ SHARED: Docs = {
     "K": ("ndarray of shape (n_samples_X, n_samples_Z)", "The kernel values of the samples of `X` and `Z`."),
     "labels": ("y : array-like of shape (n_samples,)", "Class labels."),
     "target": ("y : array-like of shape (n_samples,)", "Class labels or a continuous target."),
+    "targets": (
+        "y : array-like of shape (n_samples,) or (n_samples, n_outputs)",
+        "Class labels, or a continuous target of one or several columns.",
+    ),
     "predicted": (
         "y : ndarray of shape (n_samples,)",
         "Predicted class labels. Ties are broken by the nearest neighbor.",

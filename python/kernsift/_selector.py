@@ -241,13 +241,20 @@ class BaseTargetSelector(BaseSelector):
     target_type_: str
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        checks = {"multi_output": True} if n_outputs(y) > 1 else {}
-        X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite="allow-nan", **checks)
-        return X, store_target(self, y)
+        return rows_and_target(self, X, y)
 
 
 class WeightedTargetSelector(WeightedSelector, BaseTargetSelector):
     """A feature selector for classification and regression targets that supports weights."""
+
+
+def rows_and_target(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Target]:
+    """Validated samples, and a target of one or several columns in the form of the native module."""
+    checks = {"ensure_min_samples": 2, "ensure_all_finite": "allow-nan", **checks}
+    if n_outputs(y) > 1:
+        checks["multi_output"] = True
+    X, y = checked_rows(estimator, X, y, **checks)
+    return X, store_target(estimator, y)
 
 
 def store_target(estimator: Any, y: Any) -> Target:

@@ -14,7 +14,6 @@ from kernsift._html import Bars, Summary
 from kernsift._native_data import (
     FloatArray,
     IntArray,
-    checked_rows,
     native_rows,
     to_json,
 )
@@ -22,7 +21,7 @@ from kernsift._parameters import Docs, core_docs, documented
 from kernsift._progress import report_progress
 from kernsift._reports import ReportMixin, ReportParts
 from kernsift._selected import feature_names, shortened
-from kernsift._selector import FeatureSelectorMixin, store_target
+from kernsift._selector import FeatureSelectorMixin, rows_and_target
 from kernsift._sklearn import _fit_context
 from kernsift._text_table import TextTableMixin
 
@@ -125,15 +124,14 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         Parameters
         ----------
         {X_train}
-        {target}
+        {targets}
 
         Returns
         -------
         {self}
         """
-        checks = {"ensure_min_samples": 2, "ensure_min_features": 2, "ensure_all_finite": "allow-nan"}
-        X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
-        target = store_target(self, y)
+        numeric = self.target_type == "number"
+        X, target = rows_and_target(self, X, y, ensure_min_features=2, y_numeric=numeric)
         with report_progress(self, X):
             answer = _native.interactions(
                 to_json(self._own_parameters()), native_rows(X), target, self._fit_settings()
@@ -172,6 +170,7 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         tags.target_tags.required = True
+        tags.target_tags.multi_output = True
         return tags
 
 
@@ -246,7 +245,7 @@ def interactions(
     Parameters
     ----------
     {X}
-    {target}
+    {targets}
     {n_functions}
     {n_pairs}
     {method}

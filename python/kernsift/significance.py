@@ -12,12 +12,12 @@ from kernsift import _native
 from kernsift._base import Estimator
 from kernsift._frames import PreparedRows, frame_names
 from kernsift._html import Bars, Summary
-from kernsift._native_data import FloatArray, IntArray, checked_rows, native_rows, to_json
+from kernsift._native_data import FloatArray, IntArray, native_rows, to_json
 from kernsift._parameters import Docs, core_docs, documented
 from kernsift._progress import report_progress
 from kernsift._reports import ReportMixin, ReportParts
 from kernsift._selected import feature_names, feature_positions, shortened
-from kernsift._selector import FeatureSelectorMixin, store_target
+from kernsift._selector import FeatureSelectorMixin, rows_and_target
 from kernsift._sklearn import _fit_context
 from kernsift._text_table import TextTableMixin
 
@@ -113,16 +113,14 @@ class SelectSignificant(ReportMixin, FeatureSelectorMixin, Estimator):
         Parameters
         ----------
         {X_train}
-        {target}
+        {targets}
 
         Returns
         -------
         {self}
         """
         columns = feature_positions(frame_names(X), self.covariates, "covariates")
-        checks = {"ensure_min_samples": 2, "ensure_all_finite": "allow-nan"}
-        X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
-        target = store_target(self, y)
+        X, target = rows_and_target(self, X, y, y_numeric=self.target_type == "number")
         positions = X.native.positions if isinstance(X, PreparedRows) else np.arange(X.shape[1])
         covariates = _positions(columns, positions, feature_names(self))
         with report_progress(self, X):
@@ -161,6 +159,7 @@ class SelectSignificant(ReportMixin, FeatureSelectorMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
+        tags.target_tags.multi_output = True
         return tags
 
 
@@ -247,7 +246,7 @@ def feature_pvalues(
     Parameters
     ----------
     {X}
-    {target}
+    {targets}
     {alpha}
     {method}
     {statistic}
