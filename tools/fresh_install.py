@@ -1,8 +1,9 @@
 """Install kernsift as a user would, run the README, and compare what it shows with what is printed.
 
-Makes a new virtual environment in a temporary folder. Installs the newest wheel of `dist/` (`make wheel`)
-with its declared dependencies only, and the command line by `cargo install`. Runs the examples and commands
-of the README, prints the transcript, and fails at the first difference. Measures the time of the import.
+Makes a new virtual environment of the Python that runs it, in a temporary folder. Installs the newest wheel
+of `dist/` (`make wheel`) with its declared dependencies only, and the command line by `cargo install`. Runs
+the examples and commands of the README, prints the transcript, and fails at the first difference. Measures
+the time of the import.
 
     python tools/fresh_install.py
     python tools/fresh_install.py --wheel dist/NAME.whl --program target/debug/kernsift

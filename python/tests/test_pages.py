@@ -208,6 +208,22 @@ def test_generated_tables_are_current():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_claims_follow_from_the_tables():
+    """What the pages say in words about tables that are generated."""
+    tables = script("make_tables")
+    head, *body = tables.rows(text(DOCS / "planted_truth.md"))
+    found = {line[0]: dict(zip(head, line, strict=True)) for line in body}
+    column = {kind: next(title for title in head if title.startswith(f"{kind},")) for kind in ("ring", "xor")}
+    assert all(found[m][column["ring"]].startswith("10 of 10") for m in ("hsic-lasso", "mutual-information"))
+    full = {method for method, cells in found.items() if cells[column["xor"]].startswith("10 of 10")}
+    none = {method for method, cells in found.items() if cells[column["xor"]].startswith("0 of 10")}
+    assert full == {"hsfs", "bahsic", "relief"} and full | none == set(found)
+    # "Only `AutoSelector` finds both patterns without being told how many features there are."
+    chosen = [line[0] for line in tables.rows(tables.others()) if line[1:4] == ["chosen", "yes", "yes"]]
+    assert len(chosen) == 1 and "AutoSelector" in chosen[0]
+    assert "Only `AutoSelector` finds both" in text(README)
+
+
 def test_the_readme_is_short():
     assert len(text(README).splitlines()) <= 120
 
