@@ -55,7 +55,8 @@ TRUTHS = {
 
 def make(truth: Truth, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Independent normal features, classes, and the mask of relevant features."""
-    rng = np.random.default_rng(seed)
+    # A program that draws its copies by the same generator from `seed` would draw the data again.
+    rng = np.random.default_rng([seed, truth.n, truth.d])
     x = rng.normal(size=(truth.n, truth.d))
     relevant = rng.choice(truth.d, truth.k, replace=False)
     score = truth.score(x[:, relevant]) + truth.noise * rng.normal(size=truth.n)
