@@ -185,18 +185,15 @@ impl DependenceCheck {
             ));
             Ok(())
         };
-        let repeated = match data.is_weighted() {
-            true => match data.repeated(MAX_REPEATED) {
-                Some(repeated) => Cow::Owned(repeated),
-                None => return untested("weights that are not numbers of samples".into()),
-            },
-            false => Cow::Borrowed(data),
-        };
-        let data = &*repeated;
-        if data.n() < MIN_ROWS {
+        if !data.is_repeatable(MAX_REPEATED) {
+            return untested("weights that are not numbers of samples".into());
+        }
+        if data.weights().total(data.n()) < MIN_ROWS as f64 {
             return untested(format!("fewer than {MIN_ROWS} samples"));
         }
-        let p_value = match any_dependence(data, self == Self::Joint, ALPHA, ctx) {
+        let test =
+            |ctx: &Context| any_dependence(&data.unweighted(MAX_REPEATED), self == Self::Joint, ALPHA, ctx);
+        let p_value = match hold_repeated(data, ctx).and_then(|ctx| test(&ctx)) {
             Ok(p_value) => p_value,
             Err(error @ Error::Memory { .. }) => {
                 ctx.note(format!(
@@ -218,6 +215,17 @@ impl DependenceCheck {
             ));
         }
         Ok(())
+    }
+}
+
+/// The context while rows are repeated as their weights say.
+pub(super) fn hold_repeated<'a>(data: &Dataset, ctx: &Context<'a>) -> Result<Context<'a>> {
+    match data.is_weighted() && data.is_repeatable(MAX_REPEATED) {
+        true => {
+            let cells = data.weights().total(data.n()) * data.d() as f64;
+            ctx.hold("the rows repeated by their weights", 8.0 * cells, "use fewer rows or columns")
+        }
+        false => Ok(*ctx),
     }
 }
 

@@ -22,7 +22,9 @@ pub(super) use rows::sorted_rows;
 pub use settings::{Nca, NcaSearch};
 pub(super) use setup::{Found, check, search};
 
-use super::selector::{DependenceCheck, FeatureCount, MAX_REPEATED, Selection, Selector, from_one_search};
+use super::selector::{
+    DependenceCheck, FeatureCount, MAX_REPEATED, Selection, Selector, from_one_search, hold_repeated,
+};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -46,7 +48,7 @@ impl Nca {
         if !data.is_repeatable(MAX_REPEATED) {
             ctx.note(format!("{NAME}: features that matter jointly are screened without weights"));
         }
-        let sets = jointly_relevant(&data.unweighted(MAX_REPEATED), ctx)?;
+        let sets = jointly_relevant(&data.unweighted(MAX_REPEATED), &hold_repeated(data, ctx)?)?;
         let setup = Setup::new(data, sets, Limits::default(), ctx)?;
         let wanted = counts.iter().copied().max().flatten();
         let forward = setup.forward(Goals::count(wanted, &setup.sets), ctx)?;
