@@ -84,12 +84,12 @@ def photograph() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "wine.html")
-        command = ["select", "builtin:wine", "-m", "hsfs", "-k", "4", "--report", page, "--quiet"]
+        command = ["select", "builtin:wine", "--report", page, "--quiet"]
         subprocess.run([PROGRAM, *command], check=True, stdout=subprocess.DEVNULL)
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"]
         places = [f"--user-data-dir={folder}/profile", f"--screenshot={FOLDER / 'report.png'}"]
         subprocess.run(
-            [browser, *options, *places, "--window-size=1100,2060", page.as_uri()],
+            [browser, *options, *places, "--window-size=1100,2020", page.as_uri()],
             check=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

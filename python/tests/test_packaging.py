@@ -100,5 +100,9 @@ def test_versions_agree():
     page = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
     assert f"| Rust | {WORKSPACE['package']['rust-version']} " in page
     project = tomllib.loads((ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert f"| Python | {project['requires-python'].removeprefix('>=')} |" in page
+    python = project["requires-python"].removeprefix(">=")
+    assert f"| Python | {python} |" in page
+    for file in ("README.md", "docs/installation.md"):
+        page = (ROOT / file).read_text(encoding="utf-8")
+        assert f"Rust {WORKSPACE['package']['rust-version']}" in page and f"Python {python}" in page, file
     assert project["license-files"] == LICENSES

@@ -140,16 +140,15 @@ fn scatter(first: &Side, second: &Side, colors: &Colors) -> String {
 }
 
 fn frame(label: &str, first: &Side, second: &Side) -> String {
+    let [x, y] = [first, second].map(|side| shortened(&side.name, 40));
     format!(
-        "<svg viewBox=\"0 0 {SIZE:.0} {SIZE:.0}\" role=\"img\" aria-label=\"{label}\">\n<g class=\"grid\">\n\
+        "<svg viewBox=\"0 0 {SIZE:.0} {SIZE:.0}\" role=\"img\" aria-label=\"{label}: {x} and {y}\">\n<g class=\"grid\">\n\
          <path class=\"axis\" d=\"M{LEFT} {BOTTOM}H{RIGHT}\"/><path class=\"axis\" d=\"M{LEFT} {BOTTOM}V{TOP}\"/>\n\
-         <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
-         <text class=\"name\" transform=\"translate(13 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>\n",
+         <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{x}</text>\n\
+         <text class=\"name\" transform=\"translate(13 {:.1}) rotate(-90)\" text-anchor=\"middle\">{y}</text>\n</g>\n",
         (LEFT + RIGHT) / 2.0,
         SIZE - 8.0,
-        shortened(&first.name, 40),
         (TOP + BOTTOM) / 2.0,
-        shortened(&second.name, 40)
     )
 }
 
