@@ -143,7 +143,9 @@ impl Prepare {
         mut problems: Vec<Error>,
     ) -> Result<Plan<'a>> {
         let at = columns.iter().position(|c| Some(&c.name) == target.as_ref());
-        if let Some(at) = at.filter(|&at| choices[at].exclude || choices[at].id) {
+        let others = self.other_targets(columns);
+        let targets = at.into_iter().chain(others.iter().map(|(at, _)| *at));
+        for at in targets.filter(|&at| choices[at].exclude || choices[at].id) {
             let name = &columns[at].name;
             problems.push(Error::param(
                 "columns",
@@ -156,7 +158,6 @@ impl Prepare {
         let mut choices = choices.to_vec();
         let target_kind = at.and_then(|at| choices[at].kind);
         let mut rows = self.rows_with_target(at.map(|at| &columns[at]), target_kind, n, &mut problems);
-        let others = self.other_targets(columns);
         self.keep_rows_with(&others, &choices, &mut rows, &mut problems);
         let contradictions = self.contradictions(columns, &choices);
         if let Some(at) = at

@@ -137,6 +137,9 @@ mod tests {
         assert!(gap.contains("column 'b'") && gap.contains("row 3"), "{gap}");
         let classes = Prepare { target_type: TargetType::Classes, ..prepare() };
         assert_eq!(error(&classes, numbers([1.0; 6])), "several target columns must be numbers");
+        let exclude = ColumnOptions { exclude: vec!["b".into()], ..ColumnOptions::default() };
+        let excluded = Prepare { columns: exclude, ..prepare() };
+        assert!(error(&excluded, numbers([1.0; 6])).contains("a column that is not excluded"));
         let absent = Prepare { reserved: vec!["groups".into()], ..prepare() };
         assert!(error(&absent, numbers([1.0; 6])).contains("no column 'groups'"));
     }
