@@ -29,7 +29,7 @@ use crate::error::{Error, Result, shorten};
 use patterns::{Choice, choices};
 use recipe::ColumnRecipe;
 use std::borrow::Cow;
-use study::study;
+use study::{Studied, study};
 use target::Reading;
 
 /// The result of [`Prepare::fit`].
@@ -60,6 +60,30 @@ struct Plan<'a> {
     others: Vec<&'a Column>,
     /// The rows with all targets.
     rows: Vec<usize>,
+}
+
+impl<'a> Plan<'a> {
+    /// With the columns of the table.
+    fn with_columns(mut self, columns: &'a [Column], studied: Vec<Studied>, choices: &[Choice]) -> Self {
+        let mut used = vec![];
+        for ((column, mut studied), choice) in columns.iter().zip(studied).zip(choices) {
+            if self.others.iter().any(|other| other.name == column.name) {
+                studied.account.action = Action::Target;
+            } else if choice.reserved {
+                continue;
+            }
+            if matches!(studied.account.action, Action::Feature | Action::Target) {
+                self.account.warnings.extend(studied.warnings);
+            }
+            if studied.account.action == Action::Feature {
+                used.push(column);
+                let name = column.name.clone();
+                self.recipe.columns.push(ColumnRecipe { name, parsing: studied.parsing });
+            }
+            self.account.columns.push(studied.account);
+        }
+        Self { source: Source::Dense(used), ..self }
+    }
 }
 
 enum Source<'a> {
@@ -145,15 +169,7 @@ impl Prepare {
         let at = columns.iter().position(|c| Some(&c.name) == target.as_ref());
         let others = self.other_targets(columns);
         let targets = at.into_iter().chain(others.iter().map(|(at, _)| *at));
-        for at in targets.filter(|&at| choices[at].exclude || choices[at].id) {
-            let name = &columns[at].name;
-            problems.push(Error::param(
-                "columns",
-                "target",
-                "a column that is not excluded",
-                format!("'{name}'"),
-            ));
-        }
+        problems.extend(targets.filter_map(|at| excluded_target(&columns[at], &choices[at])));
         let n = columns.first().map_or(0, Column::len);
         let mut choices = choices.to_vec();
         let target_kind = at.and_then(|at| choices[at].kind);
@@ -168,7 +184,7 @@ impl Prepare {
         }
         let studied = study(self, columns, at, &choices, &mut problems);
         Error::all(problems)?;
-        let mut plan = Plan {
+        let plan = Plan {
             recipe: Recipe {
                 columns: vec![],
                 missing: self.missing,
@@ -190,24 +206,7 @@ impl Prepare {
             others: others.iter().map(|(_, column)| *column).collect(),
             rows,
         };
-        let mut used = vec![];
-        for (at, (column, mut studied)) in columns.iter().zip(studied).enumerate() {
-            if others.iter().any(|(other, _)| *other == at) {
-                studied.account.action = Action::Target;
-            } else if choices[at].reserved {
-                continue;
-            }
-            if matches!(studied.account.action, Action::Feature | Action::Target) {
-                plan.account.warnings.extend(studied.warnings);
-            }
-            if studied.account.action == Action::Feature {
-                used.push(column);
-                let name = column.name.clone();
-                plan.recipe.columns.push(ColumnRecipe { name, parsing: studied.parsing });
-            }
-            plan.account.columns.push(studied.account);
-        }
-        Ok(Plan { source: Source::Dense(used), ..plan })
+        Ok(plan.with_columns(columns, studied, &choices))
     }
 
     /// Warnings about columns whose numbers have another decimal separator than the user chose.
@@ -368,6 +367,13 @@ fn sparse_account(
         columns.push(account(&target.name, Action::Target, None, missing));
     }
     Account { rows: x.n_rows(), rows_used: 0, missing, columns, warnings: vec![] }
+}
+
+/// An error for a target that the user excludes.
+fn excluded_target(column: &Column, choice: &Choice) -> Option<Error> {
+    let got = || format!("'{}'", column.name);
+    let is_excluded = choice.exclude || choice.id;
+    is_excluded.then(|| Error::param("columns", "target", "a column that is not excluded", got()))
 }
 
 /// Adds what the target is to the accounts of its columns.

@@ -289,6 +289,51 @@ impl Blocks {
         }
     }
 
+    /// The kernel matrix of a factor, centered and of norm 1.
+    fn centered(&self, mut factor: Array2<f64>) -> LowRank {
+        let n = factor.nrows();
+        // A linear kernel scales with the squares of the target, so its threshold does too.
+        let size = factor.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
+        if size > 0.0 {
+            factor.mapv_inplace(|v| v / size);
+        }
+        LowRank::normalized(factor, None, self.weights(), self.weights().total(n))
+    }
+
+    /// The kernel matrices of several outputs, unless the kernel is for classes.
+    fn outputs(
+        &self,
+        y: &Array2<f64>,
+        kernel: TargetKernel,
+        method: &'static str,
+        ctx: &Context,
+    ) -> Result<Option<Stack>> {
+        let weights = self.weights();
+        let standardized = standardized_outputs(y, weights, method)?;
+        let columns = standardized.ncols();
+        let of_cells = |cells: &[f64], factor: &dyn Fn(&[f64], usize) -> Array2<f64>| {
+            self.stack(self.each(cells, y.nrows(), |part, n| self.centered(factor(part, n))))
+        };
+        Ok(Some(match kernel {
+            // The mean over outputs in place of their sum, so that a repeated output changes nothing.
+            TargetKernel::Auto => {
+                let cells: Vec<f64> = standardized.t().iter().copied().collect();
+                self.feature(&cells, &vec![(columns as f64).sqrt(); columns])
+            }
+            TargetKernel::Gaussian => {
+                let (gamma, cells) = gaussian_of_outputs(standardized, weights, ctx)?;
+                of_cells(&cells, &|part, n| factor_of_outputs(part, n, weights, gamma))
+            }
+            TargetKernel::Linear => {
+                let cells: Vec<f64> = standardized.t().iter().copied().collect();
+                of_cells(&cells, &|part, n| {
+                    Array2::from_shape_vec((n, columns).f(), part.to_vec()).expect("n per column")
+                })
+            }
+            TargetKernel::ClassBalanced | TargetKernel::Delta => return Ok(None),
+        }))
+    }
+
     /// The target's kernel matrices. A continuous target has the kernel of the features by default.
     pub fn target(
         &self,
@@ -298,39 +343,10 @@ impl Blocks {
         ctx: &Context,
     ) -> Result<Stack> {
         let weights = self.weights();
-        let centered = |mut factor: Array2<f64>| {
-            let n = factor.nrows();
-            // A linear kernel scales with the squares of the target, so its threshold does too.
-            let size = factor.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
-            if size > 0.0 {
-                factor.mapv_inplace(|v| v / size);
-            }
-            LowRank::normalized(factor, None, weights, weights.total(n))
-        };
-        if let Target::Outputs(y) = data.target() {
-            let standardized = standardized_outputs(y, weights, method)?;
-            match kernel {
-                // The mean over outputs in place of their sum, so that a repeated output changes nothing.
-                TargetKernel::Auto => {
-                    let roots = vec![(standardized.ncols() as f64).sqrt(); standardized.ncols()];
-                    let cells: Vec<f64> = standardized.t().iter().copied().collect();
-                    return Ok(self.feature(&cells, &roots));
-                }
-                TargetKernel::Gaussian => {
-                    let (gamma, cells) = gaussian_of_outputs(standardized, weights, ctx)?;
-                    let factor = |part: &[f64], n| centered(factor_of_outputs(part, n, weights, gamma));
-                    return Ok(self.stack(self.each(&cells, y.nrows(), factor)));
-                }
-                TargetKernel::Linear => {
-                    let cells: Vec<f64> = standardized.t().iter().copied().collect();
-                    let factor = |part: &[f64], n: usize| {
-                        let shape = (n, part.len() / n.max(1)).f();
-                        centered(Array2::from_shape_vec(shape, part.to_vec()).expect("n per column"))
-                    };
-                    return Ok(self.stack(self.each(&cells, y.nrows(), factor)));
-                }
-                TargetKernel::ClassBalanced | TargetKernel::Delta => {}
-            }
+        if let Target::Outputs(y) = data.target()
+            && let Some(stack) = self.outputs(y, kernel, method, ctx)?
+        {
+            return Ok(stack);
         }
         // Validate the full target first.
         let full = weighted_target_factor(data.target(), weights, kernel, method, ctx)?;
@@ -347,13 +363,15 @@ impl Blocks {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
                 let gamma = weighted_median_gamma(Family::Rbf, &Rows::Dense(column), weights, ctx.seed)?;
                 let factor =
-                    |part: &[f64], _| centered(weighted_column_factor(part, weights, gamma, TOLERANCE));
+                    |part: &[f64], _| self.centered(weighted_column_factor(part, weights, gamma, TOLERANCE));
                 Ok(self.stack(self.each(values, values.len(), factor)))
             }
-            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centered(full)])),
+            _ if self.0.len() == 1 && self.0[0].len() == data.n() => {
+                Ok(self.stack(vec![self.centered(full)]))
+            }
             _ => {
                 let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
-                    Ok(factor) => Ok(centered(factor)),
+                    Ok(factor) => Ok(self.centered(factor)),
                     // A block with a constant target contributes nothing.
                     Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => Ok(LowRank::normalized(
                         Array2::zeros((rows.len(), 0).f()),
