@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import time
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -204,6 +205,29 @@ def test_a_report_runs_makes_no_requests_and_fits(browser, pages, name, width):
     if folder := os.environ.get("KERNSIFT_SCREENSHOTS"):
         Path(folder).mkdir(exist_ok=True)
         browser.screenshot(Path(folder, f"{name.replace(' ', '_')}-{width}.png"))
+
+
+def violated(browser):
+    """The rules of axe-core that the page violates: names, roles, contrast, order of headings and others."""
+    source = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    browser.run(f"{source}; null")
+    return browser.run("axe.run().then((found) => found.violations.map((rule) => rule.id))")
+
+
+@in_browser
+@pytest.mark.parametrize("name", ["selection", "numbers", "design", "comparison"])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_report_is_accessible(browser, pages, name, dark):
+    browser.open(pages(name), dark=dark)
+    assert violated(browser) == []
+
+
+@in_browser
+def test_what_is_not_accessible_is_found(browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text('<html lang="en"><title>t</title><main><h1>t</h1><img src="a.png">', encoding="utf-8")
+    browser.open(path)
+    assert violated(browser) == ["image-alt"]
 
 
 @in_browser
