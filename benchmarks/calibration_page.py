@@ -33,7 +33,7 @@ quadratic effect. "as it should be" is
 """
 POWER_HEAD = """## Power beside other programs
 
-Written by `python benchmarks/power.py`: all on the same draws in one run, with two threads. Power is the
+Written by `python benchmarks/power.py`: all on the same draws in one run. Power is the
 fraction of relevant features found. The level is 0.2; Boruta has its own.
 
 """
@@ -163,15 +163,15 @@ def power_tables(records: Records) -> str:
         for (method,), found in grouped(of_truth, ("method",)).items():
             done = [r for r in found if "power" in r]
             if not done:
-                rows.append([-1.0, [method, "0", found[0]["failed"], "", ""]])
+                rows.append([-1.0, [method, "0", found[0]["failed"], ""]])
                 continue
-            power, fdr, seconds = (np.array([r[part] for r in done]) for part in ("power", "fdr", "seconds"))
+            power, fdr = (np.array([r[part] for r in done]) for part in ("power", "fdr"))
             error = power.std(ddof=1) / np.sqrt(len(power)) if len(power) > 1 else 0.0
             shown = f"**{method}**" if method.startswith("kernsift") else method
-            cells = [f"{power.mean():.2f} ± {error:.2f}", f"{fdr.mean():.2f}", f"{np.median(seconds):.2g}"]
+            cells = [f"{power.mean():.2f} ± {error:.2f}", f"{fdr.mean():.2f}"]
             rows.append([power.mean(), [shown, str(len(done)), *cells]])
         rows.sort(key=lambda line: -line[0])
-        text += table(["method", "draws", "power", "FDR", "seconds"], [cells for _, cells in rows])
+        text += table(["method", "draws", "power", "FDR"], [cells for _, cells in rows])
     return text
 
 
