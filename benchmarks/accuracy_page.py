@@ -94,7 +94,7 @@ def error_table(records: list[dict], group: str) -> str:
             taken[r["method"]].append(r["seconds"])
     head = ["selector", f"mean rank of {len(ranks)}", "mean error", "CPU seconds for all numbers", *sets]
     lines = [row(head), "|---" * len(head) + "|"]
-    for m in sorted(ranks, key=ranks.__getitem__):
+    for m in sorted(ranks, key=lambda m: (ranks[m], m)):
         of_sets = [error.get((m, s), np.nan) for s in sets]
         numbers = [
             f"{ranks[m]:.1f}",
