@@ -205,6 +205,21 @@ impl Prepared {
         Encoding { impute: self.account.missing.imputation(), standardize }
     }
 
+    /// How the frame is read.
+    pub fn recipe(&self) -> Recipe {
+        self.recipe.clone()
+    }
+
+    /// The feature of a column of the frame; an error if the column is not a feature.
+    pub fn feature(&self, column: usize) -> PyResult<usize> {
+        self.positions.iter().position(|&position| position == column).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "column {column} of X (from 0) is selected, but it is not a feature of X. Pass the samples that the \
+                 selector was fitted to."
+            ))
+        })
+    }
+
     /// The features with a target; they are not copied unless a computation still uses them.
     pub fn with_target(&self, target: Target) -> PyResult<Arc<Dataset>> {
         let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);

@@ -33,6 +33,8 @@ pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::Dataset;
 pub use date::text as date_text;
 pub(crate) use encoder::standardized_numbers;
+#[cfg(feature = "io")]
+pub(crate) use encoder::FeatureEncoding;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
 pub(crate) use folds::inner_folds;
@@ -55,6 +57,8 @@ pub use stack::stack;
 pub use table::{Column, Table, Values};
 pub use target::{Classes, Target};
 pub use triplets::Triplet;
+#[cfg(feature = "io")]
+pub(crate) use types::Parsing;
 pub use types::{ColumnType, Decimal};
 pub use weighted::weights_of;
 pub use weights::Weights;
