@@ -52,9 +52,10 @@ def save_model(selector: Any, X: Any, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> from kernsift import FisherScore, load_dataset, save_model
-    >>> X, y = load_dataset("wine", return_X_y=True, as_frame=True)
-    >>> selector = FisherScore(3).fit(X, y)
-    >>> save_model(selector, X, "wine.json")  # doctest: +SKIP
+    >>> wine = load_dataset("wine")
+    >>> selector = FisherScore(3).fit(wine.data, wine.target)
+    >>> save_model(selector, wine.data, "wine.json")  # doctest: +SKIP
+    >>> load_model("wine.json").get_feature_names_out()  # doctest: +SKIP
     """
     check_is_fitted(selector)
     X = as_frame(X)

@@ -183,9 +183,10 @@ fn target_to_python<'py>(py: Python<'py>, target: &Target) -> PyResult<Bound<'py
 pub struct Prepared {
     /// Computations share it; a new target replaces it.
     data: Mutex<Arc<Dataset>>,
-    recipe: Recipe,
+    /// How the frame is read.
+    pub recipe: Recipe,
     /// The column of the frame that each feature comes from.
-    positions: Vec<usize>,
+    pub positions: Vec<usize>,
     /// What each column of the frame holds, and what is done with it.
     account: Arc<Account>,
     /// The row of the frame that each sample comes from.
@@ -203,21 +204,6 @@ impl Prepared {
     /// How to encode the features.
     pub fn encoding(&self, standardize: bool) -> Encoding {
         Encoding { impute: self.account.missing.imputation(), standardize }
-    }
-
-    /// How the frame is read.
-    pub fn recipe(&self) -> Recipe {
-        self.recipe.clone()
-    }
-
-    /// The feature of a column of the frame; an error if the column is not a feature.
-    pub fn feature(&self, column: usize) -> PyResult<usize> {
-        self.positions.iter().position(|&position| position == column).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "column {column} of X (from 0) is selected, but it is not a feature of X. Pass the samples that the \
-                 selector was fitted to."
-            ))
-        })
     }
 
     /// The features with a target; they are not copied unless a computation still uses them.

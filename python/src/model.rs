@@ -7,6 +7,7 @@ use crate::frame::{Others, Prepared, to_table};
 use crate::run::{Settings, run};
 use kernsift::Selection;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
@@ -39,17 +40,22 @@ impl Model {
         standardize: bool,
         settings: Settings,
     ) -> PyResult<Self> {
-        let (data, recipe, encoding) = (prepared.data(), prepared.recipe(), prepared.encoding(standardize));
+        let (data, recipe, encoding) =
+            (prepared.data(), prepared.recipe.clone(), prepared.encoding(standardize));
         let mut scores = vec![0.0; data.d()];
         let mut order = vec![];
         for (column, score) in selected {
-            let feature = prepared.feature(column)?;
+            let feature = prepared.positions.iter().position(|&position| position == column);
+            let feature = feature.ok_or_else(|| PyValueError::new_err(format!(
+                "column {column} (from 0) is selected, but not a feature of X. Pass the samples of the fit."
+            )))?;
             scores[feature] = score;
             order.push(feature);
         }
         let n_selected = order.len();
         let selection = Selection { order, ..Selection::by_score(&method, scores, n_selected) };
-        run(py, settings, move |_| kernsift::Model::of_selection(&data, recipe, selection, encoding)).map(Self)
+        run(py, settings, move |_| kernsift::Model::of_selection(&data, recipe, selection, encoding))
+            .map(Self)
     }
 
     /// Writes a file.

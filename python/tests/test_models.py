@@ -29,7 +29,6 @@ from kernsift import (
     FisherScore,
     ReliefF,
     list_datasets,
-    load_dataset,
     load_model,
     register_onnx_converters,
     save_model,
@@ -88,8 +87,8 @@ def compared(reader, table, folder, options=()):
     found = [reader(selection, row) for row in rows]
     expected = np.array([line[: len(columns)] for line in lines], dtype=float)
     found = np.array([row for row in found if row is not None])
-    # Numbers in files have all their digits, and both compute them by the same formulas: all bits are equal, except those of
-    # sines and cosines, which mathematical libraries round differently.
+    # Numbers in files have all their digits, and both use the same formulas: all bits are equal, except
+    # those of sines and cosines, which mathematical libraries round differently.
     has_points = [" sin" in name or " cos" in name for name in columns]
     assert_allclose(found, expected, rtol=0, atol=1e-14 if any(has_points) else 0)
     return [feature["name"] for feature in selection["features"]]
@@ -117,9 +116,7 @@ def messy(n=400):
         {
             "size": [f"{v:,.1f} kg" for v in rng.normal(3000, 900, n)],
             "city": rng.choice(["Bonn", "Oslo", "Rome"], n),
-            "sold": (pandas.Timestamp("2021-01-01") + pandas.to_timedelta(rng.integers(0, 900, n), "D")).strftime(
-                "%d.%m.%Y"
-            ),
+            "sold": [f"{1 + d % 28:02}.{1 + d % 12:02}.{2019 + d % 5}" for d in rng.integers(0, 900, n)],
             "seen": pandas.Timestamp("2021-01-01") + pandas.to_timedelta(rng.integers(0, 9_000_000, n), "s"),
             "grade": rng.choice(["low", "mid", "high"], n),
             "sure": rng.choice(["Yes", "no"], n),
@@ -228,7 +225,7 @@ def test_what_cannot_be_saved(tmp_path, frame, wine):
     selector = FisherScore(2).fit(X, y)
     with pytest.raises(ValueError, match="feature names should match"):
         save_model(selector, X[X.columns[::-1]], tmp_path / "model.json")
-    with pytest.raises(ValueError, match="is not a feature of X"):
+    with pytest.raises(ValueError, match=r"is selected, but not a feature of X\. Pass the samples"):
         save_model(selector, X.assign(**{X.columns[selector.order_[0]]: 1}), tmp_path / "model.json")
     kobl = tmp_path / "kobl.ks"
     kobl.write_bytes(KOBL().fit(wine[0])._map.to_bytes())

@@ -225,7 +225,7 @@ def test_claims_follow_from_the_tables():
 
 
 def test_the_cost_of_hsfs_has_consistent_numbers():
-    """The times depend on the computer; the other columns follow from them, and so do the words of the results."""
+    """Times depend on the computer; other columns follow from them, and so do the words of the results."""
     page = text(DOCS / "hsfs_cost.md")
     _, *body = script("make_tables").rows(page)
     sizes, ours, bare, ratio, each = ([float(line[k].split()[0]) for line in body] for k in range(5))

@@ -236,7 +236,9 @@ fn advice_of_apply_is_specific() {
     for method in ["takes", "kobl"] {
         assert_eq!(
             s.error(&format!("apply {method}.ks good.csv --encode")),
-            format!("{method}.ks: a model fitted by {method} is not a selection of features; leave out --encode")
+            format!(
+                "{method}.ks: a model fitted by {method} is not a selection of features; leave out --encode"
+            )
         );
     }
     for fit in ["select good.csv -m takes", "basis good.csv", "design builtin:iris"] {

@@ -25,6 +25,6 @@ fn the_page_has_the_counts_of_fast_methods() {
             eprintln!("{name} {} {:?}", pattern.name(), start.elapsed());
         }
         assert_eq!(example::madelon_cell(name).unwrap(), cells[example::PATTERNS.len()], "{name} Madelon");
-            eprintln!("{name} madelon {:?}", start.elapsed());
+        eprintln!("{name} madelon {:?}", start.elapsed());
     }
 }

@@ -32,9 +32,9 @@ pub mod write;
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::Dataset;
 pub use date::text as date_text;
-pub(crate) use encoder::standardized_numbers;
 #[cfg(feature = "io")]
 pub(crate) use encoder::FeatureEncoding;
+pub(crate) use encoder::standardized_numbers;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
 pub(crate) use folds::inner_folds;

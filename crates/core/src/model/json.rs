@@ -119,12 +119,12 @@ impl Document {
             return None;
         }
         let scores = self.features.iter().map(|feature| feature.score.unwrap_or(f64::INFINITY)).collect();
-        let (columns, encodings) = self.features.into_iter().map(|f| ((f.name, f.parsing), f.encoding)).unzip();
+        let (columns, encodings) =
+            self.features.into_iter().map(|f| ((f.name, f.parsing), f.encoding)).unzip();
         let imputes = self.missing.imputation().is_some();
         let encoder = if n > 0 { Some(Encoder::of_parts(encodings, imputes)?) } else { None };
         let recipe = Recipe::of_columns(columns, self.missing, self.targets, self.sparse);
-        let selection =
-            Selection { order: (0..n).collect(), ..Selection::by_score(&self.method, scores, n) };
+        let selection = Selection { order: (0..n).collect(), ..Selection::by_score(&self.method, scores, n) };
         Some(Model { names, recipe: Some(recipe), encoder, content: Content::Selection(selection) })
     }
 }

@@ -188,7 +188,8 @@ impl Model {
     /// Checks that the parts are consistent with each other.
     pub fn check(&self) -> Result<()> {
         let d = self.names.len();
-        let n_encoded = if let Content::Selection(selection) = &self.content { selection.n_selected } else { d };
+        let n_encoded =
+            if let Content::Selection(selection) = &self.content { selection.n_selected } else { d };
         if self.encoder.as_ref().is_some_and(|encoder| !encoder.is_sound(n_encoded)) {
             return Err(Self::inconsistent());
         }

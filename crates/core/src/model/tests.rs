@@ -267,7 +267,17 @@ fn selected_features_are_encoded() {
     let encoded = model.encode_table(&table).unwrap();
     let names = model.encoded_names().unwrap();
     let expected = [
-        ["grade", "day", "day month sin", "day month cos", "sure=yes", "color=blue", "color=green", "color=red"].as_slice(),
+        [
+            "grade",
+            "day",
+            "day month sin",
+            "day month cos",
+            "sure=yes",
+            "color=blue",
+            "color=green",
+            "color=red",
+        ]
+        .as_slice(),
         &["color is missing", "size", "size is missing"],
     ];
     assert_eq!(names, expected.concat());

@@ -74,7 +74,9 @@ impl Encoder {
             scales.push(numbers.2);
         }
         let imputer = match imputes {
-            true => Some(Imputer { values: fills.into_iter().collect::<Option<Vec<_>>>()?.into(), empty: vec![] }),
+            true => {
+                Some(Imputer { values: fills.into_iter().collect::<Option<Vec<_>>>()?.into(), empty: vec![] })
+            }
             false => None,
         };
         let scaler = Some(Standardizer { shift: shifts.into(), scale: scales.into(), constant: vec![] });

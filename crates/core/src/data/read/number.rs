@@ -28,9 +28,33 @@ macro_rules! missing_values {
 }
 
 missing_values!(
-    b"", b"?", b"-", b"NA", b"<NA>", b"N/A", b"n/a", b"#NA", b"#N/A", b"#N/A N/A", b"NaN", b"nan", b"-NaN",
-    b"-nan", b"1.#IND", b"-1.#IND", b"1.#QNAN", b"-1.#QNAN", b"null", b"NULL", b"None", b"#DIV/0!",
-    b"#VALUE!", b"#REF!", b"#NAME?", b"#NUM!", b"#NULL!"
+    b"",
+    b"?",
+    b"-",
+    b"NA",
+    b"<NA>",
+    b"N/A",
+    b"n/a",
+    b"#NA",
+    b"#N/A",
+    b"#N/A N/A",
+    b"NaN",
+    b"nan",
+    b"-NaN",
+    b"-nan",
+    b"1.#IND",
+    b"-1.#IND",
+    b"1.#QNAN",
+    b"-1.#QNAN",
+    b"null",
+    b"NULL",
+    b"None",
+    b"#DIV/0!",
+    b"#VALUE!",
+    b"#REF!",
+    b"#NAME?",
+    b"#NUM!",
+    b"#NULL!"
 );
 
 /// A number in a cell.
