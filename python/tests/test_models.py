@@ -37,14 +37,17 @@ from kernsift import (
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "target/debug/kernsift"
 MESSY = ROOT / "crates/cli/tests/messy"
-#: Not comma-separated text with a header, which this test could read.
-OTHER_DIALECTS = ["comments", "german", "decimal_comma", "r_table", "transposed"]
+#: Not comma-separated text with a header of distinct names.
+OTHER_DIALECTS = ["comments", "decimal_comma", "decimal_mixed", "decimal_option", "german"]
+OTHER_DIALECTS += ["r_table", "repeated_headers", "transposed"]
+#: `--na-values` is for reading files; other programs pass null.
+READING = ["na_values"]
 #: Refused: no features, or a single row.
 REFUSED = ["one_row", "only_ids"]
 #: Months with names in other languages, which the program of the documentation leaves out.
 LANGUAGES = ["month_names"]
 TABLES = sorted(
-    path for path in MESSY.glob("*.csv") if path.stem not in [*OTHER_DIALECTS, *REFUSED, *LANGUAGES]
+    path for path in MESSY.glob("*.csv") if path.stem not in {*OTHER_DIALECTS, *READING, *REFUSED, *LANGUAGES}
 )
 
 needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason="the command line is not built")
@@ -75,8 +78,7 @@ def compared(reader, table, folder, options=()):
     """The names of the selected features, after the program and `kernsift apply` gave the same numbers."""
     model, numbers = folder / "model.json", folder / "numbers.csv"
     command("select", table, *options, "-m", "fisher", "-k", "0.9", "--save", model)
-    reading = [option for option in options if option.startswith("--na-values")]
-    command("apply", model, table, "--encode", *reading, "--out", numbers)
+    command("apply", model, table, "--encode", "--out", numbers)
     selection = json.loads(model.read_text(encoding="utf-8"))
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -335,6 +337,14 @@ def test_onnx_of_a_saved_model(onnx_predictions, tmp_path, wine):
     step.set_params(encode=True)
     with pytest.raises(ValueError, match="that encodes features cannot be converted"):
         onnx_predictions(pipeline, used)
+
+
+def test_the_example_of_onnx_runs(onnx_predictions, tmp_path, monkeypatch):
+    page = (ROOT / "docs/models.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"```py\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(example, {})
+    assert (tmp_path / "wine.onnx").stat().st_size > 0
 
 
 def test_the_converter_needs_its_package(monkeypatch):

@@ -11,20 +11,17 @@ fn features_selected_by_hsfs_in_madelon_are_informative() {
     assert!(example::madelon_hits("hsfs", 700).unwrap() >= 8);
 }
 
-/// Selections have the same bits everywhere, so the counts of the page are compared exactly.
+/// Selections have the same bits everywhere, so the counts of the page are compared exactly; of fast methods with few rows,
+/// because the other cells take minutes.
 #[test]
 fn the_page_has_the_counts_of_fast_methods() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planted_truth.md");
     let page = std::fs::read_to_string(page).unwrap();
-    for name in ["hsic-lasso", "relief", "mutual-information", "ldfs"] {
-        let start = std::time::Instant::now();
+    for name in ["relief", "mutual-information", "ldfs"] {
         let line = page.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
-        let cells: Vec<&str> = line.split('|').map(str::trim).skip(2).collect();
-        for ((pattern, rows), shown) in example::PATTERNS.into_iter().zip(&cells) {
-            assert_eq!(example::cell(name, pattern, rows).unwrap(), *shown, "{name} {}", pattern.name());
-            eprintln!("{name} {} {:?}", pattern.name(), start.elapsed());
+        let cells = line.split('|').map(str::trim).skip(2);
+        for ((pattern, rows), shown) in example::PATTERNS.into_iter().zip(cells).take(3) {
+            assert_eq!(example::cell(name, pattern, rows).unwrap(), shown, "{name}, {}", pattern.name());
         }
-        assert_eq!(example::madelon_cell(name).unwrap(), cells[example::PATTERNS.len()], "{name} Madelon");
-        eprintln!("{name} madelon {:?}", start.elapsed());
     }
 }
