@@ -110,7 +110,6 @@ pub mod internals {
     };
     pub use crate::optim::smo::{Smo, SmoSolution};
     pub use crate::random::Rng;
-    pub use crate::simd::exp_scaled;
 }
 
 /// The README's example runs with the other documentation tests.
