@@ -55,7 +55,7 @@ from kernsift.kernels import (
 )
 from kernsift.knockoffs import KnockoffSelector
 from kernsift.learners import XingMetric
-from kernsift.models import SavedModel, load_model
+from kernsift.models import SavedModel, load_model, save_model
 from kernsift.plots import (
     plot_error_curve,
     plot_kernels,
@@ -149,6 +149,8 @@ __all__ = [
     "plot_residuals",
     "plot_scores",
     "rank_methods",
+    "register_onnx_converters",
+    "save_model",
     "triplet_accuracy",
     "triplets_from_labels",
 ]

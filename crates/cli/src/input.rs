@@ -9,7 +9,7 @@ use kernsift::data::{
     Account, Action, BuiltIn, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe, Table, Target,
     TargetChoice, TargetType, join_labels,
 };
-use kernsift::model::Content;
+use kernsift::model::{Content, is_json};
 use kernsift::{Context, Error, Model, Observer, Result};
 use ndarray::Array2;
 use serde_json::{Value, json};
@@ -324,6 +324,17 @@ pub fn check_fit_outputs(
     let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain(loaded.files()).collect();
     check_outputs(&[&args.files(), tables].concat(), &inputs)?;
     args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &loaded.targets)?))
+}
+
+/// Returns an error for a file of JSON, in which only a selection of features can be saved.
+pub fn refuse_json(save: Option<&Path>) -> std::result::Result<(), Failure> {
+    match save.filter(|path| is_json(path)) {
+        None => Ok(()),
+        Some(path) => Err(Failure::Input(format!(
+            "--save {}: only a selection of features can be saved as JSON; choose another extension than .json",
+            path.display()
+        ))),
+    }
 }
 
 /// A column of a table by name.

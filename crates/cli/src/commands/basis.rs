@@ -6,7 +6,9 @@ use crate::args::BasisArgs;
 use crate::commands::options::{encoded, no_such_method, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs, inform_of_dropped, inform_of_other, load, read};
+use crate::input::{
+    Also, Loaded, check_fit_outputs, inform_of_dropped, inform_of_other, load, read, refuse_json,
+};
 use crate::output::{curve, fact, number, print, print_json};
 use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
 use kernsift::data::write::write_table;
@@ -31,6 +33,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         }
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
+    refuse_json(args.output.save.as_deref())?;
     check_fit_outputs(&args.output, &[], &loaded, &inputs)?;
     let (data, encoder) = match &kernel {
         Some(kernel) => kernel.encoded(&loaded.prepared.data)?,

@@ -32,6 +32,8 @@ pub mod write;
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::Dataset;
 pub use date::text as date_text;
+#[cfg(feature = "io")]
+pub(crate) use encoder::FeatureEncoding;
 pub(crate) use encoder::standardized_numbers;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
@@ -55,6 +57,8 @@ pub use stack::stack;
 pub use table::{Column, Table, Values};
 pub use target::{Classes, Target};
 pub use triplets::Triplet;
+#[cfg(feature = "io")]
+pub(crate) use types::Parsing;
 pub use types::{ColumnType, Decimal};
 pub use weighted::weights_of;
 pub use weights::Weights;

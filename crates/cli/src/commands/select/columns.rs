@@ -11,10 +11,9 @@ use crate::failure::Failure;
 use crate::input::Loaded;
 use crate::output::{SHOWN, bar, curve, number, percent, table};
 use crate::terminal::{width, wrap};
-use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::significance::{NEAR_COPY, NearCopy, SelectionSignificance};
-use kernsift::{Context, Selection, Selector};
+use kernsift::{Context, Model, Selection, Selector};
 use serde_json::{Map, Value, json};
 
 /// Selects features. They are standardized for selectors that depend on their scale.
@@ -70,7 +69,7 @@ pub fn fit(
         fields,
         text,
         significance: Some(significance),
-        model: loaded.model(None, Content::Selection(selection)),
+        model: Model::of_selection(data, loaded.prepared.recipe.clone(), selection, encoding)?,
     })
 }
 

@@ -12,7 +12,7 @@ use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs};
+use crate::input::{Also, Loaded, check_fit_outputs, refuse_json};
 use crate::output::{print, print_json};
 use crate::roles::{Roles, load_rows};
 use kernsift::data::write::write_table;
@@ -39,7 +39,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     if let Method::Columns(selector) = &method {
         selector.check_data(&loaded.prepared.data)?;
     }
-    check_outputs(args, &loaded)?;
+    check_outputs(args, &method, &loaded)?;
     let mut selected = match &method {
         Method::Columns(selector) => columns::fit((selector, &resampling), args, &loaded, ctx, console)?,
         Method::Space(space) => space::fit(space, args, &loaded, ctx, console)?,
@@ -83,8 +83,11 @@ fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), F
     }
 }
 
-fn check_outputs(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
+fn check_outputs(args: &SelectArgs, method: &Method, loaded: &Loaded) -> Result<(), Failure> {
     check_folds(args.folds, &loaded.prepared.data)?;
+    if matches!(method, Method::Space(_)) {
+        refuse_json(args.output.save.as_deref())?;
+    }
     let tables = [("--path", args.path.as_deref())];
     check_fit_outputs(&args.output, &tables, loaded, &[args.test.as_ref().map(Path::new)])?;
     args.path.as_deref().map_or(Ok(()), path::check)

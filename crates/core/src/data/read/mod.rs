@@ -33,3 +33,4 @@ pub(crate) use delimited::CellError;
 pub(crate) use file::read_records;
 pub use file::{read_bytes, read_table};
 pub use format::{Format, ReadOptions};
+pub(crate) use number::MISSING_VALUES;

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// How the cells of a column become numbers, learned from the training table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub(crate) enum Parsing {
     /// Numbers; these texts are missing values.
     Number { format: NumberFormat, missing: Vec<String> },
