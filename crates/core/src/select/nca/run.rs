@@ -81,6 +81,7 @@ impl<'a> Run<'a> {
         let requested = wanted.is_some_and(|count| count == steps.len());
         Ok(Selection {
             automatic: None,
+            sample: self.setup.sample(),
             method: Nca::INFO.name.into(),
             scores,
             n_selected: count,
