@@ -6,7 +6,8 @@ the larger half of the sizes: 1 is linear, 2 quadratic.
 
     python benchmarks/scaling.py [KEY ...]       only these curves; the others are not changed
     python benchmarks/scaling.py --page          only write the page and the plots
-    python benchmarks/scaling.py --tall PROGRAM  only the table of tall data, by the command line PROGRAM
+    python benchmarks/scaling.py --tall PROGRAM [METHOD ...]
+                                                 only the table of tall data, by the command line PROGRAM
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ RECORD = HERE / "records" / "scaling.json"
 TALL_RECORD = HERE / "records" / "tall.json"
 #: Rows and columns of tall data, and seconds of processor time after which a method is stopped.
 TALL, TALL_LIMIT = (200_000, 50), 240
+#: The relevant features of tall data.
+PLANTED = {"x2", "x11", "x19", "x38"}
 #: Families of methods in the table of tall data, with their commands.
 FAMILIES = {"selector": ["select", "-k", "5"], "kernel-space": ["select"], "basis": ["basis"]}
 #: Default seconds after which no larger size is run, and timeout of a point.
@@ -209,30 +212,36 @@ def run(keys: list[str]) -> dict:
     return record
 
 
-def tall(program: str) -> list[dict]:
-    """All methods on tall data with default parameters, with classes and with a continuous target."""
+def tall(program: str, wanted: list[str]) -> list[dict]:
+    """Methods on tall data with defaults, with classes and with a continuous target: those wanted, or all."""
     rows, columns = (str(size) for size in TALL)
     make = [program, "data", "make", "xor-ring", "--rows", rows, "--columns", columns, "--out"]
-    methods = subprocess.run([program, "methods", "--json"], check=True, capture_output=True)
-    listed = json.loads(methods.stdout)
+    methods = json.loads(
+        subprocess.run([program, "methods", "--json"], check=True, capture_output=True).stdout
+    )
+    kept = json.loads(TALL_RECORD.read_text(encoding="utf-8")) if TALL_RECORD.exists() else []
+    points = {(one["method"], one["target"]): one for one in kept}
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for target, kind in (("classes", []), ("continuous", ["--continuous"])):
             table = Path(folder) / f"{target}.csv"
             subprocess.run([*make, str(table), *kind], check=True, capture_output=True)
-            for method in listed:
-                needs_other = target == "continuous" and method["needs"] != "target"
+            for method in methods:
+                name, needs_other = method["name"], target == "continuous" and method["needs"] != "target"
                 if method["family"] not in FAMILIES or needs_other:
                     continue
-                options = [str(table), "-m", method["name"], "--json", "--threads", str(THREADS)]
-                work = [program, *FAMILIES[method["family"]], *options]
-                found.append({"method": method["name"], "target": target, **cost(work)})
-                print(found[-1], flush=True)
+                point = points.get((name, target))
+                if point is None or not wanted or name in wanted:
+                    options = [str(table), "-m", name, "--json", "--threads", str(THREADS)]
+                    work = [program, *FAMILIES[method["family"]], *options]
+                    point = {"method": name, "target": target, **cost(work)}
+                    print(point, flush=True)
+                found.append(point)
     return found
 
 
 def cost(work: list[str]) -> dict:
-    """Time, processor time, peak memory and sample size of a command; the time is None if it was stopped."""
+    """Time, peak memory, sample size and relevant features found of a command; no time if it was stopped."""
     limited = ["bash", "-c", f'ulimit -t {TALL_LIMIT}; exec "$@"', "bash", *work]
     with tempfile.TemporaryFile() as out:
         start = time.perf_counter()
@@ -242,11 +251,14 @@ def cost(work: list[str]) -> dict:
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         answer = json.loads(out.read()) if child.returncode == 0 else {}
+    selected = set(answer.get("selected", [])) if "-k" in work else None
+    sample = answer.get("sample") or answer.get("automatic") or {}
     return {
         "seconds": seconds if answer else None,
         "processor_seconds": usage.ru_utime + usage.ru_stime,
         "peak_bytes": 1024 * usage.ru_maxrss,
-        "used": answer.get("sample", {}).get("n_used"),
+        "used": sample.get("n_used"),
+        "planted": None if selected is None else len(PLANTED & selected),
     }
 
 
@@ -257,24 +269,24 @@ def tall_table(found: list[dict]) -> list[str]:
         "",
         "## Tall data",
         "",
-        f"All methods on {rows:,} rows and {columns} features (`kernsift data make xor-ring`) with defaults;",
-        "selectors select 5. Time and peak memory include reading the CSV file; alone on two cores a command",
-        "takes between half of the processor time and all of it. [Tall data](data.md#tall-data) lists the",
-        "methods that use a sample.",
+        f"All methods on {rows:,} rows and {columns} features (`kernsift data make xor-ring`) with",
+        "defaults; selectors select 5. Time and peak memory include reading the CSV file; alone on two cores",
+        "a command takes between half of the processor time and all of it. Four features are relevant, in",
+        "pairs: methods that score features one by one or linearly cannot find them.",
+        "[Tall data](data.md#tall-data) lists the methods that use a sample.",
         "",
-        "| method | target | processor time | time | memory | rows used |",
-        "|---|---|---|---|---|---|",
+        "| method | target | processor time | time | memory | rows used | relevant features found |",
+        "|---|---|---|---|---|---|---|",
     ]
     for one in found:
-        time = "stopped" if one["seconds"] is None else f"{one['seconds']:.0f} s"
-        used = "all" if one["used"] is None else f"{one['used']:,}"
         cells = [
             one["method"],
             one["target"],
             f"{one['processor_seconds']:.0f} s",
-            time,
+            "stopped" if one["seconds"] is None else f"{one['seconds']:.0f} s",
             f"{one['peak_bytes'] / 2**20:.0f} MiB",
-            used,
+            "all" if one["used"] is None else f"{one['used']:,}",
+            "" if one["planted"] is None else f"{one['planted']} of {len(PLANTED)}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return lines
@@ -378,7 +390,7 @@ def main() -> None:
             measure([curve.sides[side](int(size))], Path(folder) / "answer.npz")
         return
     if sys.argv[1:2] == ["--tall"]:
-        TALL_RECORD.write_text(json.dumps(tall(sys.argv[2]), indent=1) + "\n", encoding="utf-8")
+        TALL_RECORD.write_text(json.dumps(tall(sys.argv[2], sys.argv[3:]), indent=1) + "\n", encoding="utf-8")
     if sys.argv[1:2] in (["--page"], ["--tall"]):
         record = json.loads(RECORD.read_text(encoding="utf-8"))
     else:

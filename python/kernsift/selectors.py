@@ -184,7 +184,7 @@ class NCASelector(WeightedTargetSelector):
     """
 
     _method = "nca"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_", "n_samples_used_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None adds features until the loss no longer decreases by a relevant amount.",
     }
@@ -196,6 +196,7 @@ class NCASelector(WeightedTargetSelector):
         search: str = "forward",
         swaps: bool = False,
         n_subsamples: int | None = None,
+        exact: bool = False,
         target_type: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
@@ -206,6 +207,7 @@ class NCASelector(WeightedTargetSelector):
         self.search = search
         self.swaps = swaps
         self.n_subsamples = n_subsamples
+        self.exact = exact
         self.target_type = target_type
         self.standardize = standardize
         self.random_state = random_state

@@ -47,18 +47,18 @@ fn exact_names() -> Vec<&'static str> {
 
 #[test]
 fn methods_that_sample_have_the_parameter() {
-    let data = rows(10);
     for info in SELECTORS {
         let name = info.name;
-        let has_limit = method(name, &[]).max_rows(&data).is_some();
-        // ReliefF samples its centers itself.
-        assert_eq!(has_limit || name == "relief", exact_names().contains(&name), "{name}");
+        let has_limit = method(name, &[]).max_rows().is_some();
+        // These sample inside of their fit.
+        let is_own = ["relief", "nca", "auto"].contains(&name);
+        assert_eq!(has_limit || is_own, exact_names().contains(&name), "{name}");
         if has_limit {
-            assert_eq!(method(name, &[("exact", "true")]).max_rows(&data), None, "{name}");
+            assert_eq!(method(name, &[("exact", "true")]).max_rows(), None, "{name}");
         }
     }
     for (name, settings, limit) in QUICK {
-        assert_eq!(method(name, settings).max_rows(&data), Some(limit), "{name}");
+        assert_eq!(method(name, settings).max_rows(), Some(limit), "{name}");
     }
 }
 
@@ -79,7 +79,7 @@ fn a_sample_gives_the_selection_of_its_rows() {
         let n = limit + 60;
         let weights = (0..n).map(|row| 1.0 + (row % 3) as f64).collect();
         let data = rows(n).with_weights(weights, "w").unwrap();
-        let chosen = data.sample_rows(limit, 3);
+        let chosen = data.sample_rows(limit, 3).unwrap();
         let sample = data.take_rows(&chosen);
         let shares =
             [&data, &sample].map(|data| data.classes("m").unwrap().counts()[1] as f64 / data.n() as f64);
@@ -137,12 +137,25 @@ fn relief_searches_the_neighbors_of_a_sample_among_all_rows() {
 }
 
 #[test]
+fn classes_are_balanced_in_the_sample() {
+    // Ten rows of the rare class, more than its share of a sample.
+    let n = 5060;
+    let mut rng = Rng::new(4);
+    let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
+    let codes = (0..n).map(|row| usize::from(row % 500 == 3)).collect();
+    let data = Dataset::labeled(x, codes).unwrap().with_balanced_classes().unwrap();
+    let sample = data.take_rows(&data.sample_rows(5000, 3).unwrap());
+    let found = select(&method("fohsic", &[]), &data);
+    assert_eq!(Selection { sample: None, ..found }, select(&method("fohsic", &[]), &sample));
+}
+
+#[test]
 fn a_discriminant_is_learned_from_a_sample_and_maps_all_rows() {
     let data = rows(3020);
     let ctx = Context { seed: 3, ..Context::default() };
     let fit = BasisMethod::by_name("kda").unwrap().fit(&data, &ctx).unwrap();
     assert_eq!(fit.map.summary().n_rows, 3000);
-    assert_eq!(fit.map.summary().pivots, data.sample_rows(3000, 3));
+    assert_eq!(fit.map.summary().pivots, data.sample_rows(3000, 3).unwrap());
     assert_eq!(fit.features, fit.map.transform(data.x(), &ctx).unwrap());
     let exact = |name| BasisMethod::with_settings(name, &[("exact", "true")]).unwrap().max_rows();
     assert_eq!(["kpca", "kda", "gda"].map(exact), [None; 3]);

@@ -3,9 +3,9 @@
 use super::candidates::{Limits, candidates};
 use super::forward::{Forward, Goals};
 use super::goal::Goal;
-use super::problem::{Problem, n_landmarks};
+use super::problem::Problem;
 use super::rough::Rough;
-use super::rows::{MAX_QUERIES, WeightedRows};
+use super::rows::WeightedRows;
 use super::settings::NAME;
 use crate::context::Context;
 use crate::data::Dataset;
@@ -28,13 +28,12 @@ impl<'a> Setup<'a> {
     /// `sets` are sets of features of the data that matter jointly.
     pub fn new(data: &'a Dataset, sets: Vec<Vec<usize>>, limits: Limits, ctx: &Context) -> Result<Self> {
         check(data, NAME)?;
-        let used = WeightedRows::new(data, if limits.exact { usize::MAX } else { MAX_QUERIES });
+        let used = WeightedRows::new(data, limits.exact);
         let candidates = candidates(data, &used, &sets, limits, ctx)?;
         let n = used.len();
-        let landmarks = if limits.exact { n } else { n_landmarks(n) };
-        let bytes = Problem::bytes(data, (n, landmarks), &candidates.features) + 16.0 * data.n() as f64;
+        let bytes = Problem::bytes(data, &used, &candidates.features) + 16.0 * data.n() as f64;
         let ctx = &ctx.hold(format!("{NAME}'s copy of the features"), bytes, "use fewer rows or columns")?;
-        let problem = Problem::new(data, &used, candidates.features, landmarks);
+        let problem = Problem::new(data, &used, candidates.features);
         let m = problem.n_landmarks();
         ctx.need_memory(format!("{NAME}'s kernel values"), Rough::bytes(n, m), "use fewer rows")?;
         if n < data.n() || m < n {
