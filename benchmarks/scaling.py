@@ -252,7 +252,7 @@ def cost(work: list[str]) -> dict:
         out.seek(0)
         answer = json.loads(out.read()) if child.returncode == 0 else {}
     selected = set(answer.get("selected", [])) if "-k" in work else None
-    sample = answer.get("sample") or answer.get("automatic") or {}
+    sample = answer.get("sample") or answer.get("selector_sample") or answer.get("automatic") or {}
     return {
         "seconds": seconds if answer else None,
         "processor_seconds": usage.ru_utime + usage.ru_stime,
