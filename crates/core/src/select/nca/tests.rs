@@ -471,7 +471,8 @@ fn gradients_are_those_of_the_loss() {
         let data = weighted(example(140, continuous, 5));
         let problem = Problem::with_few_landmarks(&data, landmarks);
         let criterion =
-            Weighted::new(&problem, &data, &WeightedRows::new(&data, false).rows, &Context::default()).unwrap();
+            Weighted::new(&problem, &data, &WeightedRows::new(&data, false).rows, &Context::default())
+                .unwrap();
         // Equal weights are the loss of a set at a bandwidth.
         let mut w = Array2::zeros((6, 1));
         [0, 1, 4].iter().for_each(|&f| w[[f, 0]] = 1.0 / (0.5 * 3.0));
