@@ -135,6 +135,8 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
             self.error_curve_: FloatArray = answer["curve"]
         if answer["coef"] is not None:
             self.coef_: FloatArray = answer["coef"]
+        if "n_samples_used_" in self._fitted:
+            self.n_samples_used_: int = answer["n_used"]
         if "path_" in self._fitted:
             self.path_ = Bunch(**answer["path"])
         self._store_outcome(answer)

@@ -38,6 +38,7 @@ pub fn select<'py>(
     let data = with_weights(data, weights).map_err(to_python)?;
     let encoding = x.encoding(standardize);
     drop(x);
+    let n = data.n();
     let selection = run(py, settings, move |ctx| method.select_typed(&data, n_features, encoding, ctx))?;
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
@@ -46,6 +47,7 @@ pub fn select<'py>(
     dict.set_item("curve", selection.curve.into_pyarray(py))?;
     dict.set_item("coef", selection.coef.map(|coef| coef.into_pyarray(py)))?;
     dict.set_item("path", path(py, selection.path)?)?;
+    dict.set_item("n_used", selection.sample.map_or(n, |sample| sample.n_used))?;
     dict.set_item("automatic", selection.automatic.map(|found| to_json(&found)).transpose()?)?;
     set_outcome(&dict, &selection.outcome)?;
     Ok(dict)

@@ -22,6 +22,7 @@ mod report;
 mod reproduce;
 mod scratch;
 mod significance;
+mod tall;
 mod transforms;
 mod weights;
 

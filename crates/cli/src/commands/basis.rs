@@ -64,6 +64,9 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let is_scaled = model.encoder.as_ref().is_some_and(Encoder::standardizes);
     if args.output.json {
         let mut fields = fields(&fit.map, test_cost);
+        if fit.map.summary().n_rows < data.n() {
+            fields["sample"] = json!({"n_used": fit.map.summary().n_rows, "n": data.n()});
+        }
         fields["scaled"] = is_scaled.into();
         fields["seconds"] = cost.seconds.into();
         print_json(&loaded.record("basis", ctx, fields))?;
@@ -163,6 +166,9 @@ fn text(
     let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
     let (n_rows, stop) = (loaded.prepared.data.n(), summary.outcome.stop);
     line("dimension", map.n_components().to_string(), format!("of {n_rows} rows; {}", stop.explain()));
+    if summary.n_rows < n_rows {
+        line("learned from", summary.n_rows.to_string(), "sampled rows; all with --set exact=true".into());
+    }
     let by = match stop {
         Stop::Threshold => "Theorem 1",
         _ => "the largest residual",

@@ -15,6 +15,7 @@ mod prepare;
 #[cfg(feature = "io")]
 pub mod read;
 mod rows;
+mod sample;
 mod scale;
 mod sparse;
 mod split_rule;

@@ -48,6 +48,9 @@ pub fn fit(
         fields["p_values"] = named(&significance.p_values, data.names());
         fields["q_values"] = named(&significance.q_values, data.names());
     }
+    if let Some(sample) = selection.sample {
+        fields["sample"] = json!(sample);
+    }
     fields["near_copies"] = copies_record(&selection, &significance.near_copies, data.names());
     if let Some(found) = &resampled {
         significance.resampling = Some((found.score_name(), found.summary(method)));
@@ -180,6 +183,9 @@ fn text(
             )
         }
     };
+    if let Some(sample) = selection.sample {
+        text += &format!("; it {} (all with --set exact=true)", sample.describe());
+    }
     if n_selected == 0 {
         return text + "\n";
     }

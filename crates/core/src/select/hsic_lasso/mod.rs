@@ -310,6 +310,7 @@ impl<'a> Problem<'a> {
         let coef = Array2::from_shape_vec((d, 1), scores.clone()).expect("a weight per column");
         Selection {
             automatic: None,
+            sample: None,
             method: "hsic-lasso".into(),
             order,
             scores,
