@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 const CELLS: usize = 1 << 21;
 /// Rows of a block, at least and at most.
 const MIN_ROWS: usize = 256;
-const MAX_ROWS: usize = 1 << 16;
+const MAX_ROWS: usize = 1 << 15;
 
 /// Rows of a block of a table with `d` features: a power of two that depends on nothing else, so that the blocks of a table are the
 /// same wherever they are computed.
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn rows_of_a_block_depend_on_the_features_only() {
-        assert_eq!([1, 32, 33, 50, 5000, 1_000_000].map(block_rows), [65536, 65536, 32768, 32768, 256, 256]);
+        assert_eq!([1, 64, 65, 100, 5000, 1_000_000].map(block_rows), [32768, 32768, 16384, 16384, 256, 256]);
     }
 
     #[test]

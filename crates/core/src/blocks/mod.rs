@@ -26,24 +26,30 @@
 //! | file | contents |
 //! |---|---|
 //! | `block` | a block of rows, and what is known of a table before it is read |
-//! | `source` | tables as sequences of blocks |
+//! | `source`, `file` | tables as sequences of blocks: in memory, in a file |
 //! | `rounds` | fits in rounds, and how a total is updated |
 //! | `ordered_sum` | addition in a fixed order |
 //! | `run` | rounds over a source |
-//! | `moments`, `sample` | sums that several methods share |
+//! | `moments`, `sample`, `values` | sums that several methods share |
 
 mod block;
+#[cfg(feature = "io")]
+mod file;
 mod moments;
 mod ordered_sum;
 mod rounds;
 mod run;
 mod sample;
 mod source;
+mod values;
 
 pub use block::{Block, BlockTarget, Layout, TargetLayout, block_rows};
+#[cfg(feature = "io")]
+pub use file::FileBlocks;
 pub use moments::{ColumnMoments, Moments};
 pub use ordered_sum::{FAN_IN, OrderedSum};
 pub use rounds::{Next, Rounds};
 pub use run::run;
 pub(crate) use sample::{RowSample, SampledRows};
 pub use source::{BlockSource, MemoryBlocks, Reblocked};
+pub(crate) use values::SmallestValues;

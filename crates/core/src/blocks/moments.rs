@@ -33,7 +33,8 @@ impl Moments {
         let scale: Vec<f64> = unit.iter().map(|u| u.recip()).collect();
         let group = |i: usize| codes.get(i).copied().unwrap_or(0);
         let mut counts = vec![0.0; n_groups];
-        let (mut mean, mut squares) = (Array2::zeros((n_groups, d)), Array2::zeros((n_groups, d)));
+        let (mut mean, mut squares) =
+            (Array2::<f64>::zeros((n_groups, d)), Array2::<f64>::zeros((n_groups, d)));
         for (i, row) in x.rows().into_iter().enumerate() {
             counts[group(i)] += 1.0;
             let sums = mean.row_mut(group(i)).into_slice().expect("rows are contiguous");

@@ -16,8 +16,8 @@ pub trait Rounds: Sized + Sync + Serialize + DeserializeOwned {
     /// What this round computes, for progress messages.
     fn stage(&self) -> &'static str;
 
-    /// An upper bound on the number of rounds from this one on.
-    fn rounds_left(&self) -> usize;
+    /// The largest number of rounds from this one on; `None` if it depends on the data.
+    fn rounds_left(&self) -> Option<usize>;
 
     /// Memory of the sums in bytes, and the memory that a block needs besides its rows.
     fn bytes(&self, layout: &Layout) -> (f64, f64);

@@ -13,8 +13,8 @@ pub fn run<R: Rounds>(rounds: R, source: &dyn BlockSource, ctx: &Context) -> Res
     let mut rounds = rounds;
     for pass in 1.. {
         let stage = match rounds.rounds_left() {
-            1 if pass == 1 => rounds.stage().to_owned(),
-            left => format!("pass {pass} of at most {}: {}", pass + left - 1, rounds.stage()),
+            Some(left) => format!("pass {pass} of {}: {}", pass + left - 1, rounds.stage()),
+            None => format!("pass {pass}: {}", rounds.stage()),
         };
         let total = one_round(&rounds, source, &stage, ctx)?;
         match rounds.update(total, ctx)? {
@@ -85,8 +85,8 @@ mod tests {
             "sums"
         }
 
-        fn rounds_left(&self) -> usize {
-            if self.0.is_none() { 2 } else { 1 }
+        fn rounds_left(&self) -> Option<usize> {
+            Some(if self.0.is_none() { 2 } else { 1 })
         }
 
         fn bytes(&self, _layout: &Layout) -> (f64, f64) {

@@ -5,7 +5,7 @@
 //! the sample is the complete table, or a feature has few distinct values, the result equals that in memory; otherwise cuts are at
 //! sampled values only.
 
-use crate::blocks::{Block, Layout, Next, Rounds, RowSample, SampledRows};
+use crate::blocks::{Block, Layout, Next, Rounds, RowSample, SampledRows, SmallestValues};
 use crate::context::Context;
 use crate::data::{FeatureType, Weights};
 use crate::error::{Error, Result, number};
@@ -22,8 +22,6 @@ const SAMPLE_ROWS: usize = 8192;
 const SAMPLE_CELLS: usize = 1 << 22;
 /// Fine bins of a feature, at most, if the sample is not the complete table.
 const FINE_BINS: usize = 1024;
-/// Distinct values of a feature that are found also if they are rare.
-const VALUES: usize = 64;
 
 /// The method.
 #[derive(Clone, Serialize, Deserialize)]
@@ -59,16 +57,16 @@ pub struct BinnedRounds {
     names: Vec<String>,
     /// Of each feature the lower edges of its fine bins, without that of the first; `None` in the first round.
     edges: Option<Vec<Vec<f64>>>,
-    /// Of each feature its smallest and largest value.
-    ranges: Vec<(f64, f64)>,
+    /// The smallest value of each feature.
+    lowest: Vec<f64>,
 }
 
 /// The sums of a round.
 #[derive(Serialize, Deserialize)]
 pub struct BinnedSums {
     sample: Option<SampledRows>,
-    /// Of each feature the smallest distinct values, and its largest.
-    values: Vec<(Vec<f64>, f64)>,
+    /// Of each feature the smallest values, and its largest.
+    values: Vec<SmallestValues>,
     /// Sums of the features by class.
     by_class: Array2<f64>,
     /// Row and feature of the first negative value.
@@ -90,7 +88,7 @@ impl BinnedRounds {
         let rows = (SAMPLE_CELLS / layout.d()).clamp(1, SAMPLE_ROWS);
         let sample = RowSample::draw(layout.n, rows, ctx.seed, "rows whose values are edges of bins");
         let names = layout.names.clone();
-        Ok(Self { method, n: layout.n, n_classes, wanted, sample, names, edges: None, ranges: vec![] })
+        Ok(Self { method, n: layout.n, n_classes, wanted, sample, names, edges: None, lowest: vec![] })
     }
 
     /// The selection by counts, if the values are counts and the method takes them as such.
@@ -118,13 +116,13 @@ impl BinnedRounds {
     }
 
     /// The lower edges of the fine bins of a feature.
-    fn edges_of(&self, sample: &SampledRows, values: &[f64], largest: f64, j: usize) -> Vec<f64> {
+    fn edges_of(&self, sample: &SampledRows, found: &SmallestValues, j: usize) -> Vec<f64> {
         let (how, n_bins) = self.method.bins();
-        let is_known = values.len() < VALUES;
-        let mut edges = match (is_known, how) {
+        let values = found.values();
+        let mut edges = match (found.is_complete(), how) {
             (true, _) => values.to_vec(),
             (false, Discretizer::Width) => {
-                return width_cuts_between(values[0], largest, n_bins);
+                return width_cuts_between(values[0], found.largest(), n_bins);
             }
             (false, Discretizer::Mdl | Discretizer::Frequency) => {
                 let mut sorted = sample.x.column(j).to_vec();
@@ -173,7 +171,7 @@ impl BinnedRounds {
     /// The selection by the counts of the last round.
     fn by_bins(&self, counts: &[Vec<f64>], edges: &[Vec<f64>], ctx: &Context) -> Result<Selection> {
         let d = edges.len();
-        let tables = (0..d).map(|j| self.table(&counts[j], &edges[j], self.ranges[j].0));
+        let tables = (0..d).map(|j| self.table(&counts[j], &edges[j], self.lowest[j]));
         match &self.method {
             BinnedMethod::InformationGain(method) => {
                 let found =
@@ -198,7 +196,7 @@ impl BinnedRounds {
         }
         let negative = block.x.indexed_iter().find(|(_, v)| **v < 0.0);
         let negative = negative.map(|((i, j), v)| (block.first + i, j, *v));
-        let values = (0..d).map(|j| smallest_values(block.x.column(j).iter().copied())).collect();
+        let values = (0..d).map(|j| SmallestValues::of(block.x.column(j))).collect();
         let sample = Some(self.sample.of_block(block));
         BinnedSums { sample, values, by_class, negative, counts: vec![], classes }
     }
@@ -218,25 +216,6 @@ impl BinnedRounds {
     }
 }
 
-/// The smallest distinct values, at most [`VALUES`], and the largest value.
-fn smallest_values(values: impl Iterator<Item = f64>) -> (Vec<f64>, f64) {
-    let (mut found, mut largest): (Vec<f64>, f64) = (vec![], f64::NEG_INFINITY);
-    for v in values {
-        // One zero.
-        let v = v + 0.0;
-        largest = largest.max(v);
-        if found.len() == VALUES && v >= found[VALUES - 1] {
-            continue;
-        }
-        let place = found.partition_point(|known| *known < v);
-        if found.get(place) != Some(&v) {
-            found.insert(place, v);
-            found.truncate(VALUES);
-        }
-    }
-    (found, largest)
-}
-
 impl Rounds for BinnedRounds {
     type Sums = BinnedSums;
     type Fit = Selection;
@@ -245,13 +224,13 @@ impl Rounds for BinnedRounds {
         if self.edges.is_none() { "edges of bins" } else { "counts by bin and class" }
     }
 
-    fn rounds_left(&self) -> usize {
-        if self.edges.is_none() { 2 } else { 1 }
+    fn rounds_left(&self) -> Option<usize> {
+        Some(if self.edges.is_none() { 2 } else { 1 })
     }
 
     fn bytes(&self, layout: &Layout) -> (f64, f64) {
         let cells = match &self.edges {
-            None => layout.d() * (self.sample.len() + VALUES + self.n_classes),
+            None => layout.d() * (self.sample.len() + SmallestValues::CELLS + self.n_classes),
             Some(edges) => edges.iter().map(|edges| edges.len() + 1).sum::<usize>() * self.n_classes,
         };
         (8.0 * cells as f64, 0.0)
@@ -268,10 +247,7 @@ impl Rounds for BinnedRounds {
         if let (Some(sample), Some(later)) = (&mut total.sample, later.sample) {
             sample.add(later);
         }
-        for ((values, largest), (more, larger)) in total.values.iter_mut().zip(later.values) {
-            *values = smallest_values(values.iter().copied().chain(more)).0;
-            *largest = largest.max(larger);
-        }
+        total.values.iter_mut().zip(&later.values).for_each(|(values, later)| values.add(later));
         total.by_class += &later.by_class;
         total.negative = total.negative.or(later.negative);
         for (counts, later) in total.counts.iter_mut().zip(&later.counts) {
@@ -289,9 +265,9 @@ impl Rounds for BinnedRounds {
         }
         let Some(sample) = &total.sample else { return Err(Error::NoFeatures) };
         let features = total.values.iter().enumerate();
-        let edges = features.map(|(j, (values, largest))| self.edges_of(sample, values, *largest, j));
+        let edges = features.map(|(j, values)| self.edges_of(sample, values, j));
         self.edges = Some(edges.collect());
-        self.ranges = total.values.iter().map(|(values, largest)| (values[0], *largest)).collect();
+        self.lowest = total.values.iter().map(|values| values.values()[0]).collect();
         if !self.sample.is_complete() {
             let rows = self.sample.len();
             ctx.note(format!("{}: bins end at values of {rows} sampled rows", self.method.name()));

@@ -122,12 +122,12 @@ impl Rounds for FisherRounds {
         }
     }
 
-    fn rounds_left(&self) -> usize {
-        match (&self.phase, self.n_classes) {
+    fn rounds_left(&self) -> Option<usize> {
+        Some(match (&self.phase, self.n_classes) {
             (Phase::Moments, None) => 3,
             (Phase::Slopes(_), _) => 2,
             (Phase::Moments, Some(_)) | (Phase::Residuals(..), _) => 1,
-        }
+        })
     }
 
     fn bytes(&self, layout: &Layout) -> (f64, f64) {

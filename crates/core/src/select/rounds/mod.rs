@@ -80,7 +80,7 @@ impl Rounds for SelectorRounds {
         }
     }
 
-    fn rounds_left(&self) -> usize {
+    fn rounds_left(&self) -> Option<usize> {
         match self {
             Self::Fisher(rounds) => rounds.rounds_left(),
             Self::Binned(rounds) => rounds.rounds_left(),

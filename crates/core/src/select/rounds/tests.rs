@@ -63,8 +63,8 @@ fn small_tables_have_the_same_bins_as_in_memory() {
     }
     let counts = data.with_x(data.x().to_dense().mapv(f64::abs)).unwrap();
     let method = SelectorMethod::by_name("chi-squared").unwrap();
-    // Sums in another order.
-    assert_equal(&in_rounds(&method, &counts, 100), &in_memory(&method, &counts), 1e-12);
+    // Sums in another order; by class, those of the last column differ by a thousandth.
+    assert_equal(&in_rounds(&method, &counts, 100), &in_memory(&method, &counts), 1e-10);
 }
 
 #[test]
@@ -73,8 +73,10 @@ fn large_tables_have_bins_of_sampled_values() {
     for name in ["information-gain", "chi-squared"] {
         let method = SelectorMethod::by_name(name).unwrap();
         let (found, expected) = (in_rounds(&method, &data, 4096), in_memory(&method, &data));
-        // A cut between two of 1024 sampled values moves a thousandth of the rows at most, which changes a score by a percent.
-        assert_equal(&found, &expected, 0.02);
+        assert_eq!(found.selected(), expected.selected());
+        // A cut between two of 1024 sampled values moves a thousandth of the rows at most, some percent of the rows near it.
+        let largest = expected.scores.iter().copied().fold(0.0, f64::max);
+        assert!(found.scores.iter().zip(&expected.scores).all(|(a, b)| (a - b).abs() < 0.02 * largest));
         // Features of few values have their own bins.
         assert_eq!(found.scores[1], expected.scores[1]);
     }
