@@ -1,12 +1,12 @@
 """Fits on Dask collections: the same estimators, on tables that a cluster holds.
 
 Each round of a fit is a task for every block of rows, and tasks add the results in the order of the blocks.
-Rows stay where they are; what travels are rounds and results of blocks. Blocks have a fixed number of rows, so
-a fit has the same bits whatever the chunks of the collection are, however many workers there are, and whether
-or not one of them is lost on the way. They are also the bits of the command line reading the table in passes.
+Rows stay where they are; what travels are rounds and results of blocks. Blocks have a fixed number of rows,
+so a fit has the same bits whatever the chunks of the collection are, however many workers there are, and
+whether or not one of them is lost on the way. They are those of the command line reading the table in passes.
 
-A fitted estimator works on arrays in memory, as those of :mod:`kernsift` do; ``to_local()`` returns one of these,
-which does not need Dask. The module needs the extra ``kernsift[dask]``.
+A fitted estimator works on arrays in memory, as those of :mod:`kernsift` do; ``to_local()`` returns one of
+these, which does not need Dask. The module needs the extra ``kernsift[dask]``.
 
 Examples
 --------
@@ -42,7 +42,7 @@ try:
 except ImportError as error:  # pragma: no cover
     raise ImportError("kernsift.dask needs Dask; install it with pip install 'kernsift[dask]'") from error
 
-__all__ = ["KOBL", "ChiSquared", "FisherScore", "InformationGain", "InteractionScreen"]
+__all__ = ["KOBL", "ChiSquared", "FisherScore", "HSICLasso", "InformationGain", "InteractionScreen"]
 
 #: Results of blocks that are added by a task.
 FAN_IN = 16
@@ -282,6 +282,16 @@ class ChiSquared(DaskSelector, kernsift.ChiSquared):
     """:class:`kernsift.ChiSquared` on Dask collections.
 
     Counts take one round, bins two: a sample of rows, then counts by bin and class.
+
+    {parameters and attributes}
+    """
+
+
+class HSICLasso(DaskSelector, kernsift.HSICLasso):
+    """:class:`kernsift.HSICLasso` on Dask collections.
+
+    It takes two rounds: standard deviations, then products of kernel matrices. `block_size` and
+    `n_features_to_select` must be given. Samples are shuffled within blocks of rows.
 
     {parameters and attributes}
     """

@@ -52,6 +52,7 @@ def estimators():
         on_dask.FisherScore(random_state=0),
         on_dask.InformationGain(random_state=0),
         on_dask.ChiSquared(statistic="bins", random_state=0),
+        on_dask.HSICLasso(2, block_size=20, permutations=1, random_state=0),
         on_dask.InteractionScreen(n_functions=2, random_state=0),
         on_dask.KOBL(n_components=20, pivoting="random", random_state=0),
     ]

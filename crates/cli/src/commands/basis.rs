@@ -28,7 +28,9 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let (mut method, kernel) = method(args)?;
     let file = large_file(&args.table, ctx)?;
     let is_large = file.is_some();
-    if let (BasisMethod::Kobl(kobl), Some(file), None) = (&method, file, &kernel) {
+    if let (BasisMethod::Kobl(kobl), Some(file), None) = (&method, file, &kernel)
+        && kobl.pivoting == Pivoting::Random
+    {
         return in_passes(kobl, file, args, ctx, console);
     }
     let loaded = match &kernel {
@@ -37,7 +39,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
             let also = Also { table: false, details: args.output.report.is_some() };
             let name = method.name();
             let loaded = load(&args.table, also, ctx, console).map_err(Failure::from);
-            loaded.map_err(|failure| advised(failure, is_large, name, &["kobl"]))?
+            loaded.map_err(|failure| advised(failure, is_large, name, &["kobl:pivoting=random"]))?
         }
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
@@ -109,13 +111,6 @@ fn in_passes(
         ("--gamma-for-n-components", args.gamma_for_n_components.is_some()),
     ])?;
     check_outputs(&args.output.files(), &[Path::new(&args.table.data)])?;
-    if kobl.pivoting != Pivoting::Random {
-        return Err(Failure::Input(
-            "the table is read in passes, for which KOBL needs random pivots; pass -m kobl:pivoting=random, or raise \
-             --memory-limit"
-                .into(),
-        ));
-    }
     let table = InPasses::open(file, &args.table, ctx, console)?;
     let is_scaled = args.scale == ScaleArg::Standard;
     let rounds = kobl.rounds(table.source().layout(), is_scaled, ctx).map_err(typed)?;

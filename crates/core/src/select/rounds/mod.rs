@@ -6,6 +6,7 @@
 //! | Fisher score, continuous target | 3 | means and sums of squares; slopes; sums of squared residuals |
 //! | information gain, chi-squared by bins | 2 | a sample of rows; counts by bin and class |
 //! | chi-squared by counts | 1 | sums by class |
+//! | HSIC Lasso with blocks of samples | 2 | means and sums of squares; products of all kernel matrices |
 
 mod binned;
 mod fisher;
@@ -13,6 +14,7 @@ mod fisher;
 use self::binned::{BinnedMethod, BinnedRounds, BinnedSums};
 use self::fisher::{FisherRounds, FisherSums};
 use super::catalog::{SELECTORS, SelectorMethod};
+use super::hsic_lasso::{HsicLassoRounds, HsicLassoSums};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::blocks::{Block, Layout, Next, Rounds};
 use crate::context::Context;
@@ -26,6 +28,8 @@ pub enum SelectorRounds {
     Fisher(Box<FisherRounds>),
     /// Information gain or chi-squared.
     Binned(Box<BinnedRounds>),
+    /// HSIC Lasso.
+    HsicLasso(Box<HsicLassoRounds>),
 }
 
 /// Sums of a selector in rounds.
@@ -35,6 +39,8 @@ pub enum SelectorSums {
     Fisher(FisherSums),
     /// Information gain or chi-squared.
     Binned(BinnedSums),
+    /// HSIC Lasso.
+    HsicLasso(HsicLassoSums),
 }
 
 impl SelectorMethod {
@@ -50,6 +56,9 @@ impl SelectorMethod {
             Self::ChiSquared(method) => {
                 SelectorRounds::Binned(Box::new(binned(BinnedMethod::ChiSquared(method.clone()))?))
             }
+            Self::HsicLasso(method) => {
+                SelectorRounds::HsicLasso(Box::new(HsicLassoRounds::new(method, layout, count, ctx)?))
+            }
             other => {
                 let (method, supported) = (other.info().title.into(), Self::names_with_rounds());
                 return Err(Error::RoundsUnsupported { method, supported });
@@ -59,7 +68,7 @@ impl SelectorMethod {
 
     /// Whether it fits in rounds over blocks of rows.
     pub fn has_rounds(&self) -> bool {
-        matches!(self, Self::Fisher(_) | Self::InformationGain(_) | Self::ChiSquared(_))
+        matches!(self, Self::Fisher(_) | Self::InformationGain(_) | Self::ChiSquared(_) | Self::HsicLasso(_))
     }
 
     /// The names of the selectors that fit in rounds.
@@ -77,6 +86,7 @@ impl Rounds for SelectorRounds {
         match self {
             Self::Fisher(rounds) => rounds.stage(),
             Self::Binned(rounds) => rounds.stage(),
+            Self::HsicLasso(rounds) => rounds.stage(),
         }
     }
 
@@ -84,6 +94,7 @@ impl Rounds for SelectorRounds {
         match self {
             Self::Fisher(rounds) => rounds.rounds_left(),
             Self::Binned(rounds) => rounds.rounds_left(),
+            Self::HsicLasso(rounds) => rounds.rounds_left(),
         }
     }
 
@@ -91,6 +102,7 @@ impl Rounds for SelectorRounds {
         match self {
             Self::Fisher(rounds) => rounds.bytes(layout),
             Self::Binned(rounds) => rounds.bytes(layout),
+            Self::HsicLasso(rounds) => rounds.bytes(layout),
         }
     }
 
@@ -98,6 +110,7 @@ impl Rounds for SelectorRounds {
         Ok(match self {
             Self::Fisher(rounds) => SelectorSums::Fisher(rounds.of_block(block)?),
             Self::Binned(rounds) => SelectorSums::Binned(rounds.of_block(block)?),
+            Self::HsicLasso(rounds) => SelectorSums::HsicLasso(rounds.of_block(block)?),
         })
     }
 
@@ -107,6 +120,9 @@ impl Rounds for SelectorRounds {
                 rounds.add(total, later);
             }
             (Self::Binned(rounds), SelectorSums::Binned(total), SelectorSums::Binned(later)) => {
+                rounds.add(total, later);
+            }
+            (Self::HsicLasso(rounds), SelectorSums::HsicLasso(total), SelectorSums::HsicLasso(later)) => {
                 rounds.add(total, later);
             }
             _ => unreachable!("sums of another method"),
@@ -121,6 +137,10 @@ impl Rounds for SelectorRounds {
             },
             (Self::Binned(rounds), SelectorSums::Binned(total)) => match rounds.update(total, ctx)? {
                 Next::Round(next) => Next::Round(Self::Binned(Box::new(next))),
+                Next::Fit(fit) => Next::Fit(fit),
+            },
+            (Self::HsicLasso(rounds), SelectorSums::HsicLasso(total)) => match rounds.update(total, ctx)? {
+                Next::Round(next) => Next::Round(Self::HsicLasso(Box::new(next))),
                 Next::Fit(fit) => Next::Fit(fit),
             },
             _ => unreachable!("sums of another method"),

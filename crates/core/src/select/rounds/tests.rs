@@ -2,7 +2,7 @@ use super::*;
 use crate::blocks::{BlockSource, MemoryBlocks, run};
 use crate::data::{Dataset, Target};
 use crate::random::Rng;
-use crate::select::{ChiSquared, Discretizer, InformationGain, Statistic};
+use crate::select::{ChiSquared, Discretizer, HsicLasso, InformationGain, Statistic};
 use ndarray::Array2;
 
 /// Columns: related to the class, few values, integers, noise, constant, related on another scale.
@@ -20,13 +20,29 @@ fn data(n: usize) -> Dataset {
     Dataset::labeled(x, codes).unwrap()
 }
 
+/// Every method with rounds, with parameters that rounds need.
+fn methods() -> Vec<SelectorMethod> {
+    let method = |name| match SelectorMethod::by_name(name).unwrap() {
+        SelectorMethod::HsicLasso(method) => {
+            SelectorMethod::HsicLasso(HsicLasso { block_size: Some(20), ..method })
+        }
+        other => other,
+    };
+    SelectorMethod::names_with_rounds().into_iter().map(method).collect()
+}
+
+/// The number of features of a method.
+fn count(method: &SelectorMethod) -> FeatureCount {
+    if matches!(method, SelectorMethod::HsicLasso(_)) { FeatureCount::Count(3) } else { FeatureCount::Auto }
+}
+
 fn in_rounds(method: &SelectorMethod, data: &Dataset, rows: usize) -> Selection {
     let (ctx, source) = (Context::default(), MemoryBlocks::new(data, rows).unwrap());
-    run(method.rounds(source.layout(), FeatureCount::Auto, &ctx).unwrap(), &source, &ctx).unwrap()
+    run(method.rounds(source.layout(), count(method), &ctx).unwrap(), &source, &ctx).unwrap()
 }
 
 fn in_memory(method: &SelectorMethod, data: &Dataset) -> Selection {
-    method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
+    method.select(data, count(method), &Context::default()).unwrap()
 }
 
 fn assert_equal(found: &Selection, expected: &Selection, tolerance: f64) {
@@ -98,11 +114,11 @@ fn rare_values_have_their_own_bins() {
 fn bits_do_not_depend_on_where_blocks_are_computed() {
     let data = data(2000);
     let (ctx, source) = (Context::default(), MemoryBlocks::new(&data, 64).unwrap());
-    for name in SelectorMethod::names_with_rounds() {
-        let method = SelectorMethod::by_name(name).unwrap();
+    for method in methods() {
+        let name = method.name();
         let expected = in_rounds(&method, &data, 64);
         // As on other computers: rounds and sums travel as bytes, groups of blocks are added by different ones.
-        let mut rounds = method.rounds(source.layout(), FeatureCount::Auto, &ctx).unwrap();
+        let mut rounds = method.rounds(source.layout(), count(&method), &ctx).unwrap();
         let found = loop {
             let bytes = serde_json::to_vec(&rounds).unwrap();
             let copy = |_: usize| -> SelectorRounds { serde_json::from_slice(&bytes).unwrap() };
@@ -140,6 +156,37 @@ fn methods_without_rounds_name_those_that_have_them() {
     let error = relief.rounds(source.layout(), FeatureCount::Auto, &Context::default()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "ReliefF does not read a table in passes; these do: fisher, information-gain, chi-squared"
+        "ReliefF does not read a table in passes; these do: fisher, information-gain, chi-squared, hsic-lasso"
     );
+}
+
+#[test]
+fn hsic_lasso_selects_as_in_memory() {
+    let data = data(3000);
+    let mut numbers = data.clone();
+    let y = data.x().column(0).iter().zip(data.x().column(1)).map(|(a, b)| a.sin() + 0.5 * b).collect();
+    numbers.set_target(Target::Continuous(y)).unwrap();
+    for data in [data, numbers] {
+        let method = HsicLasso { block_size: Some(20), ..HsicLasso::default() };
+        let method = SelectorMethod::HsicLasso(method);
+        let (found, expected) = (in_rounds(&method, &data, 512), in_memory(&method, &data));
+        // Other random blocks: 450 of them, in which a product varies by some percent.
+        let largest = expected.scores.iter().copied().fold(0.0, f64::max);
+        assert!(
+            found.scores.iter().zip(&expected.scores).all(|(a, b)| (a - b).abs() < 0.2 * largest),
+            "{:?} {:?}",
+            found.scores,
+            expected.scores
+        );
+        assert_eq!(found.order[0], expected.order[0]);
+    }
+    let source_data = self::data(200);
+    let source = MemoryBlocks::new(&source_data, 50).unwrap();
+    let refused = |block_size, count| {
+        let method = SelectorMethod::HsicLasso(HsicLasso { block_size, ..HsicLasso::default() });
+        method.rounds(source.layout(), count, &Context::default()).err().unwrap().to_string()
+    };
+    assert!(refused(None, FeatureCount::Count(1)).contains("'block_size' must be a number, such as 20"));
+    assert!(refused(Some(60), FeatureCount::Count(1)).contains("at most the rows of a block, 50"));
+    assert!(refused(Some(20), FeatureCount::Auto).contains("'number of features' must be given"));
 }
