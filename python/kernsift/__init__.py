@@ -23,6 +23,7 @@
 | :mod:`kernsift.functions` | Gram matrices, gamma, triplets |
 | :mod:`kernsift.datasets` | built-in and synthetic data sets |
 | :mod:`kernsift.tables` | what a data frame holds |
+| :mod:`kernsift.dask` | the same estimators on Dask collections, with the extra ``kernsift[dask]`` |
 | :mod:`kernsift.models` | models saved by the command line |
 | :mod:`kernsift.exceptions` | exceptions |
 

@@ -49,6 +49,8 @@ pub use prepare::{
     Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, read_target,
     target_type,
 };
+#[cfg(feature = "io")]
+pub use prepare::{PieceTarget, Survey};
 pub use rows::Rows;
 pub use scale::Standardizer;
 pub(crate) use scale::{is_constant, mean_rank, outer_fences, standardized};

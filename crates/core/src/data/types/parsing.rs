@@ -55,6 +55,12 @@ impl Parsing {
         Self::numbers_with(Decimal::default())
     }
 
+    /// Numbers as the reader parsed them; those with these texts are missing.
+    #[cfg(feature = "io")]
+    pub(crate) fn numbers_without(missing: Vec<String>) -> Self {
+        Self::Number { format: NumberFormat::default(), missing }
+    }
+
     /// Numbers with a decimal separator.
     pub(crate) fn numbers_with(decimal: Decimal) -> Self {
         Self::Number { format: NumberFormat { decimal, ..NumberFormat::default() }, missing: vec![] }
