@@ -283,7 +283,7 @@ impl Limit {
     pub fn warn(&self, factor: &Factor, ctx: &Context) {
         if !self.is_requested && factor.stop == Stop::Requested {
             ctx.warn(format!(
-                "{}: stopped at {} components of {} rows to limit time and memory; request a number, or exact",
+                "{}: stopped at {} components of {} rows to limit time and memory; set n_components, or exact=true",
                 self.method,
                 factor.pivots.len(),
                 factor.residual.len()
