@@ -7,7 +7,7 @@
 //! Residuals are computed again in every round from the pivots, so that nothing stays with a block.
 
 use super::feature_map::{FeatureMap, Parts, Summary};
-use super::kobl::{FirstPivot, Kobl, Pivoting, Threshold, ZERO};
+use super::kobl::{FirstPivot, Kobl, Limit, Pivoting, Threshold, ZERO};
 use crate::blocks::{Block, Layout, Moments, Next, Rounds, RowSample, SampledRows};
 use crate::context::Context;
 use crate::data::{Encoder, Rows, Standardizer, is_constant};
@@ -186,9 +186,14 @@ impl KoblRounds {
         Ok(KoblSums { moments: None, residuals: out, candidates, invalid })
     }
 
+    /// The maximum number of components.
+    fn limit(&self) -> Limit {
+        Limit::new("KOBL", self.kobl.n_components, self.kobl.exact, self.n)
+    }
+
     /// Why to stop after `rank` pivots with these residuals.
     fn stop(&self, rank: usize, now: &Residuals, start: (f64, f64)) -> Option<Stop> {
-        if rank >= self.kobl.n_components.unwrap_or(self.n) {
+        if rank >= self.limit().components {
             return Some(if rank == self.n { Stop::Exhausted } else { Stop::Requested });
         }
         let relative = now.largest.sqrt() / start.0;
@@ -374,10 +379,11 @@ impl Rounds for KoblRounds {
         let start = basis.start.unwrap_or((0.0, 0.0));
         for (rank, now) in (first..).zip(&total.residuals) {
             if let Some(stop) = self.stop(rank, now, start).filter(|_| rank > 0) {
+                self.limit().warn(stop, rank, ctx);
                 return Ok(Next::Fit(self.finish(basis, rank, now, stop)?));
             }
         }
-        let most = self.kobl.n_components.unwrap_or(self.n);
+        let most = self.limit().components;
         let before = basis.rows.len();
         basis.add(&total.candidates, most, self.seed)?;
         ctx.step("pivots", basis.rows.len(), most)?;

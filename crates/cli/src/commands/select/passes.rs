@@ -27,6 +27,7 @@ pub fn run(
         ("--out", args.output.out.is_some()),
         ("--report", args.output.report.is_some()),
         ("--save FILE.json", args.output.save.as_deref().is_some_and(is_json)),
+        ("--path", args.path.is_some()),
         ("--test", args.test.is_some()),
         ("--pvalues", args.pvalues),
         ("--stability", args.stability),
