@@ -7,7 +7,7 @@ use crate::context::{Context, Quiet};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::KernelChoice;
-use crate::method::{Info, family};
+use crate::method::{Info, Needs, family};
 use crate::parameters::Parameters;
 
 family! {
