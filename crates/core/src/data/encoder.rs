@@ -119,11 +119,6 @@ impl Encoder {
         Ok(Self { n_features: data.d(), imputer, scaler, features })
     }
 
-    /// Standardizes numbers; missing values are an error.
-    pub(crate) fn of_scaler(scaler: Option<Standardizer>, n_features: usize) -> Self {
-        Self { n_features, imputer: None, scaler, features: vec![] }
-    }
-
     /// The encoded form of data with the same features.
     pub fn encode(&self, data: &Dataset) -> Result<Dataset> {
         if self.imputer.is_none()

@@ -1,8 +1,10 @@
-//! The encoding of each feature alone, for files that other programs read, and the names of encoded columns.
+//! The parts of an encoder: its scaler, the encoding of each feature alone, for files that other programs read, and the names of
+//! encoded columns.
 
 use super::{Encoder, FeatureEncoder};
+use crate::data::scale::Standardizer;
 #[cfg(feature = "io")]
-use crate::data::{impute::Imputer, periods::Circle, scale::Standardizer};
+use crate::data::{impute::Imputer, periods::Circle};
 #[cfg(feature = "io")]
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +87,11 @@ impl Encoder {
 }
 
 impl Encoder {
+    /// Standardizes numbers; missing values are an error.
+    pub(crate) fn of_scaler(scaler: Option<Standardizer>, n_features: usize) -> Self {
+        Self { n_features, imputer: None, scaler, features: vec![] }
+    }
+
     /// The names of the encoded columns of a feature with this name and these levels.
     pub(crate) fn column_names(&self, feature: usize, name: &str, levels: &[&str]) -> Vec<String> {
         let level = |code: usize| match levels.get(code) {
