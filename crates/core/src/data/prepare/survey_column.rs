@@ -47,7 +47,10 @@ impl ColumnSurvey {
             }
             other => {
                 self.n += column.len();
-                let row = (0..column.len()).find(|&row| !column.is_missing(row));
+                let is_text =
+                    |row: &usize| column.cell(*row).is_some_and(|cell| cell.parse::<f64>().is_err());
+                let present = || (0..column.len()).find(|&row| !column.is_missing(row));
+                let row = (0..column.len()).find(is_text).or_else(present);
                 let what = || match (other, row) {
                     (Values::Unsupported { why, .. }, _) => why.clone(),
                     (Values::Date(_), _) => "it holds dates".into(),
