@@ -56,6 +56,7 @@ from kernsift.kernels import (
 from kernsift.knockoffs import KnockoffSelector
 from kernsift.learners import XingMetric
 from kernsift.models import SavedModel, load_model, save_model
+from kernsift.onnx import register_onnx_converters
 from kernsift.plots import (
     plot_error_curve,
     plot_kernels,
