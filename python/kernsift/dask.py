@@ -279,8 +279,9 @@ class FisherScore(DaskSelector, kernsift.FisherScore):
 class InformationGain(DaskSelector, kernsift.InformationGain):
     """:class:`kernsift.InformationGain` on Dask collections.
 
-    It takes two rounds: a sample of rows, then counts by bin and class. Beyond 8192 samples, bins end at
-    sampled values.
+    It takes two rounds: a sample of rows, then counts by bin and class. Beyond
+    min(8192, 4,194,304 / n_features) samples, bins of features with 64 or more values end at sampled values,
+    unless they are of equal width.
 
     {parameters and attributes}
     """
@@ -299,7 +300,8 @@ class HSICLasso(DaskSelector, kernsift.HSICLasso):
     """:class:`kernsift.HSICLasso` on Dask collections.
 
     It takes two rounds: standard deviations, then products of kernel matrices. `block_size` and
-    `n_features_to_select` must be given. Samples are shuffled within blocks of rows.
+    `n_features_to_select` must be given. The kernel of a continuous target is ``"auto"`` or ``"linear"``.
+    Samples are shuffled within blocks of rows.
 
     {parameters and attributes}
     """
@@ -308,8 +310,9 @@ class HSICLasso(DaskSelector, kernsift.HSICLasso):
 class InteractionScreen(DaskMixin, kernsift.InteractionScreen):
     """:class:`kernsift.InteractionScreen` on Dask collections.
 
-    It takes four rounds: ranks, effects of features, pairs, pairs beyond their features. Beyond 8192 samples,
-    ranks are among sampled values. `permutations` must be 0.
+    It takes four rounds: ranks, effects of features, pairs, pairs beyond their features. Beyond
+    min(1024, 4,194,304 / n_features) samples, ranks are among at most 1024 sampled values. `permutations`
+    must be 0.
 
     {parameters and attributes}
     """
