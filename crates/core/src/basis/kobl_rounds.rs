@@ -329,7 +329,14 @@ impl Rounds for KoblRounds {
         let m = self.basis.as_ref().map_or(0, |basis| basis.rows.len()) as f64;
         let (d, rows) = (self.d as f64, layout.block_rows.min(self.n) as f64);
         let sums = (CANDIDATES.max(self.sample.len()) as f64 * (d + 3.0) + 3.0 * d) * 8.0;
-        (sums, 8.0 * rows * (2.0 * m + d + 4.0))
+        // With a copy of the pivots.
+        (sums, 8.0 * (rows * (2.0 * m + d + 4.0) + m * d))
+    }
+
+    fn shared_bytes(&self) -> f64 {
+        // The pivots and their factor, which are copied when the candidates are added.
+        let m = self.basis.as_ref().map_or(0, |basis| basis.rows.len() + CANDIDATES) as f64;
+        16.0 * m * (m + self.d as f64)
     }
 
     fn of_block(&self, block: &Block) -> Result<KoblSums> {
