@@ -122,8 +122,7 @@ impl KoblRounds {
         let constant: Vec<usize> = (0..self.d).filter(|&j| is_constant(mean[j], std[j])).collect();
         let mut scale = std.clone();
         constant.iter().for_each(|&j| scale[j] = 1.0);
-        let scaler = Standardizer { shift: mean.clone(), scale, constant };
-        let scaler = self.standardize.then_some(scaler);
+        let scaler = self.standardize.then_some(Standardizer { shift: mean.clone(), scale, constant });
         let mut choice = self.kobl.kernel.clone();
         if let KernelChoice::Named { gamma, .. } = &mut choice
             && *gamma == Gamma::Scale
@@ -154,10 +153,8 @@ impl KoblRounds {
         let own = diagonal(&basis.kernel, &x)?;
         let invalid = own.iter().position(|v| !(v.is_finite() && *v >= 0.0));
         let invalid = invalid.map(|i| (block.first + i, own[i]));
-        let m = basis.rows.len();
-        let factor = basis.factor(&x)?;
-        let mut residual = own;
-        let mut out = vec![];
+        let (m, factor) = (basis.rows.len(), basis.factor(&x)?);
+        let (mut residual, mut out) = (own, vec![]);
         for k in 0..m {
             residual.iter_mut().zip(factor.row(k)).for_each(|(r, v)| *r = (*r - v * v).max(0.0));
             if let Some(i) = basis.rows[k].checked_sub(block.first).filter(|&i| i < residual.len()) {
