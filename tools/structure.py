@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CRATES = ("crates/core", "crates/report", "crates/experiments", "crates/cli", "python")
+CRATES = ("crates/core", "crates/report", "crates/experiments", "crates/cli", "crates/cuda", "python")
 MAX_LINES = 400
 
 COMMENT_OR_LITERAL = re.compile(

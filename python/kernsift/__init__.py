@@ -24,6 +24,7 @@
 | :mod:`kernsift.datasets` | built-in and synthetic data sets |
 | :mod:`kernsift.tables` | what a data frame holds |
 | :mod:`kernsift.models` | models saved by the command line |
+| :mod:`kernsift.config` | global settings |
 | :mod:`kernsift.exceptions` | exceptions |
 
 The estimators follow the API of scikit-learn. The native module ``kernsift._native`` does the computing.
@@ -33,6 +34,7 @@ from kernsift._native import __version__
 from kernsift.automatic import AutoSelector
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
+from kernsift.config import config_context, get_config, set_config
 from kernsift.copies import near_copies
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.dependence import BAHSIC, FOHSIC, HSICLasso, HSICResult, hsic
@@ -129,8 +131,10 @@ __all__ = [
     "XingMetric",
     "__version__",
     "compare",
+    "config_context",
     "feature_pvalues",
     "gamma_for_n_components",
+    "get_config",
     "gram",
     "hsic",
     "inspect",
@@ -149,6 +153,7 @@ __all__ = [
     "plot_residuals",
     "plot_scores",
     "rank_methods",
+    "set_config",
     "triplet_accuracy",
     "triplets_from_labels",
 ]

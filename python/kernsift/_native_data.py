@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from kernsift import _native
+from kernsift.config import get_config
 from kernsift._frames import (
     Cells,
     PreparedRows,
@@ -61,6 +62,8 @@ class Settings(NamedTuple):
     #: 0 is one thread per core, -1 one fewer, and so on.
     threads: int
     verbose: int
+    #: auto, cpu, cuda or cuda:N.
+    device: str
 
 
 def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
@@ -70,7 +73,7 @@ def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
         seed = int(random_state) % 2**64
     else:
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
-    return Settings(seed, n_threads(n_jobs), min(int(verbose), 2**31))
+    return Settings(seed, n_threads(n_jobs), min(int(verbose), 2**31), get_config()["device"])
 
 
 class NamedRows(NamedTuple):

@@ -80,7 +80,7 @@ mod _native {
         summarize,
     };
     #[pymodule_export]
-    use super::run::take_peak;
+    use super::run::{device_name, set_library_folders, take_peak};
     #[pymodule_export]
     use super::select::{automatic_summary, method_parameters, methods, select};
     #[pymodule_export]

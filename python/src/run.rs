@@ -12,16 +12,19 @@
 //! its thread then waits for that fit. If the threads of a shared pool waited so, none would be free to do the fit.
 
 use crate::error::to_python;
+use kernsift::device::{Device, Task};
 use kernsift::internals::Meter;
 use kernsift::{Context, Observer};
-use pyo3::exceptions::PyRuntimeError;
+use kernsift_cuda::Choice;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Interval at which the waiting thread checks for signals.
@@ -40,6 +43,40 @@ pub struct Settings {
     /// Number of threads; 0 is one per core, -1 one fewer, and so on.
     threads: i64,
     verbose: i64,
+    device: DeviceChoice,
+}
+
+/// The name of a device: auto, cpu, cuda or cuda:N.
+#[derive(Clone, Copy)]
+struct DeviceChoice(Choice);
+
+impl<'py> FromPyObject<'_, 'py> for DeviceChoice {
+    type Error = PyErr;
+
+    fn extract(name: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        name.extract::<String>()?.parse().map(Self).map_err(PyValueError::new_err)
+    }
+}
+
+/// Folders with NVIDIA's libraries that Python packages install.
+static LIBRARY_FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+
+/// Sets the folders with NVIDIA's libraries, once.
+#[pyfunction]
+pub fn set_library_folders(folders: Vec<PathBuf>) {
+    let _ = LIBRARY_FOLDERS.set(folders);
+}
+
+/// The name of the GPU that a choice of a device gives; None for the processor. Raises an exception if there is no such GPU.
+#[pyfunction]
+pub fn device_name(py: Python<'_>, choice: &str) -> PyResult<Option<String>> {
+    let choice: Choice = choice.parse().map_err(PyValueError::new_err)?;
+    py.detach(|| Ok(device_of(choice)?.and_then(Device::name)))
+}
+
+fn device_of(choice: Choice) -> PyResult<Option<&'static Device>> {
+    let folders = LIBRARY_FOLDERS.get().map_or(&[][..], Vec::as_slice);
+    kernsift_cuda::device(choice, folders).map_err(PyRuntimeError::new_err)
 }
 
 impl Settings {
@@ -80,8 +117,9 @@ fn run_in<T: Send + 'static>(
     settings: Settings,
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<T> {
+    let device = device_of(settings.device.0)?;
     let messages = Arc::new(Messages { shows_notes: settings.is_verbose(), ..Messages::default() });
-    let answer = py.detach(|| wait_for(pool, &messages, settings, work));
+    let answer = py.detach(|| wait_for(pool, &messages, (settings, device), work));
     let (result, peak) = answer?;
     PEAK.set(Some(match PEAK.get() {
         None => peak,
@@ -111,15 +149,16 @@ pub fn take_peak() -> Option<u64> {
 fn wait_for<T: Send + 'static>(
     pool: &Arc<Pool>,
     messages: &Arc<Messages>,
-    settings: Settings,
+    (settings, device): (Settings, Option<&'static Device>),
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<(kernsift::Result<T>, Option<u64>)> {
     let (done, finished) = channel();
     let (observer, own) = (messages.clone(), pool.clone());
     pool.threads.spawn(move || {
-        let ctx = Context { seed: settings.seed, observer: &*observer, ..Context::default() };
+        let ctx = Context { seed: settings.seed, observer: &*observer, device, ..Context::default() };
         let computation = Computation::start(&own);
         let result = work(&ctx);
+        report_device(&ctx);
         let peak = computation.peak();
         drop(computation);
         // After Ctrl-C there is no receiver.
@@ -152,6 +191,17 @@ fn wait_for<T: Send + 'static>(
             }
             return Err(exception);
         }
+    }
+}
+
+/// Warns if the GPU failed, and notes what it computed so far.
+fn report_device(ctx: &Context) {
+    let Some(device) = ctx.device else { return };
+    device.take_warnings().iter().for_each(|text| ctx.warn(text));
+    let used = device.used();
+    if !used.is_empty() && ctx.observer.shows_notes() {
+        let tasks: Vec<&str> = used.into_iter().map(Task::describe).collect();
+        ctx.note(format!("on {}: {}", device.name().unwrap_or_default(), tasks.join(", ")));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::args::{OutputArgs, Source, TableArgs};
 use crate::console::Console;
+use crate::device;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
@@ -87,6 +88,7 @@ impl Loaded {
         fields["data"] = json!({"name": self.name, "rows": data.n(), "columns": data.d(),
                                 "target": target});
         fields["seed"] = ctx.seed.into();
+        fields["device"] = device::record(ctx);
         fields
     }
 

@@ -6,6 +6,7 @@
 //! | `commands` | a file per command |
 //! | `input` | reads and prepares tables |
 //! | `console` | progress, messages and Ctrl-C |
+//! | `device` | messages about the GPU |
 //! | `output` | tables and charts |
 //! | `terminal` | width, colors and control characters |
 //! | `failure` | error messages with advice |
@@ -15,6 +16,7 @@
 mod args;
 mod commands;
 mod console;
+mod device;
 mod failure;
 mod input;
 mod output;
@@ -66,21 +68,29 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
         // Fails only if there is a pool already.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
-    let mut ctx = Context { seed: general.seed, observer: console, ..Context::default() };
+    let device = kernsift_cuda::device(general.device, &[])
+        .map_err(|why| Failure::Input(format!("{why}; use --device cpu, or auto")))?;
+    let mut ctx = Context { seed: general.seed, observer: console, device, ..Context::default() };
     if let Some(limit) = general.memory_limit {
         ctx.memory_limit = limit;
     }
-    match &cli.command {
-        Command::Select(args) => commands::select::run(args, &ctx, console),
-        Command::Inspect(args) => commands::inspect::run(args, &ctx, console),
-        Command::Interactions(args) => commands::interactions::run(args, &ctx, console),
-        Command::Test(args) => commands::test::run(args, &ctx, console),
-        Command::Compare(args) => commands::compare::run(args, &ctx, console),
-        Command::Basis(args) => commands::basis::run(args, &ctx, console),
-        Command::Design(args) => commands::design::run(args, &ctx, console),
-        Command::Apply(args) => commands::apply::run(args, &ctx, console),
-        Command::Reproduce(args) => commands::reproduce::run(args, &ctx, console),
-        Command::Data(args) => commands::data::run(args, &ctx, console),
+    let result = run_command(&cli.command, &ctx, console);
+    device::report(&ctx);
+    result
+}
+
+fn run_command(command: &Command, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    match command {
+        Command::Select(args) => commands::select::run(args, ctx, console),
+        Command::Inspect(args) => commands::inspect::run(args, ctx, console),
+        Command::Interactions(args) => commands::interactions::run(args, ctx, console),
+        Command::Test(args) => commands::test::run(args, ctx, console),
+        Command::Compare(args) => commands::compare::run(args, ctx, console),
+        Command::Basis(args) => commands::basis::run(args, ctx, console),
+        Command::Design(args) => commands::design::run(args, ctx, console),
+        Command::Apply(args) => commands::apply::run(args, ctx, console),
+        Command::Reproduce(args) => commands::reproduce::run(args, ctx, console),
+        Command::Data(args) => commands::data::run(args, ctx, console),
         Command::Methods(args) => commands::methods::run(args),
         Command::Completions(args) => commands::completions::run(args),
     }

@@ -1,5 +1,6 @@
 //! The environment of a fit: random seed, memory limit, and an observer for progress and warnings.
 
+use crate::device::Device;
 use crate::error::{Error, Result};
 
 /// Receives progress and messages. All methods have default implementations that do nothing.
@@ -55,12 +56,14 @@ pub struct Context<'a> {
     pub observer: &'a dyn Observer,
     /// Bytes held by enclosing computations; they count towards the limit.
     pub held: u64,
+    /// A GPU or another accelerator, which computes the longest loops.
+    pub device: Option<&'static Device>,
 }
 
 impl Default for Context<'_> {
-    /// Seed 0, the available memory as limit, no observer.
+    /// Seed 0, the available memory as limit, no observer, no device.
     fn default() -> Self {
-        Self { seed: 0, memory_limit: available_memory(), observer: &Silent, held: 0 }
+        Self { seed: 0, memory_limit: available_memory(), observer: &Silent, held: 0, device: None }
     }
 }
 

@@ -47,6 +47,7 @@
 //! | [`classify`], [`regress`] | classifiers and regressors, which also evaluate selected features |
 //! | [`kernel`] | kernel functions, Gram matrices, choice of gamma |
 //! | [`model`] | fitted models and their files |
+//! | [`device`] | the extension point for GPUs |
 //! | [`optim`] | the engine that turns a criterion J(XW) into a feature selector |
 //! | [`catalog`], [`method`], [`mod@parameters`] | all methods by name, what they need, and their parameters |
 //! | [`context`], [`outcome`], [`error`] | what a fit is given, how it ended, what went wrong |
@@ -65,6 +66,7 @@ pub mod classify;
 pub mod context;
 pub mod data;
 pub mod dependence;
+pub mod device;
 pub mod error;
 pub mod evaluate;
 pub mod interactions;

@@ -26,6 +26,7 @@ pub use shared::{
 pub use test::TestArgs;
 
 use clap::{Args, ColorChoice, Parser, Subcommand};
+use kernsift_cuda::Choice;
 use std::path::PathBuf;
 use values::{size, threads};
 
@@ -56,6 +57,9 @@ pub struct General {
     /// Refuse work that is estimated to need more memory than this, such as 6GiB [default: the free memory]
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, help_heading = "General")]
     pub memory_limit: Option<u64>,
+    /// Where large problems are computed: auto (an NVIDIA GPU if there is one), cpu, or cuda or cuda:N (an error if there is no such GPU)
+    #[arg(long, global = true, value_name = "DEVICE", default_value_t, help_heading = "General")]
+    pub device: Choice,
     /// Exit with code 1 if there was a warning
     #[arg(long, global = true, help_heading = "General")]
     pub strict: bool,

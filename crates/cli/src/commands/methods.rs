@@ -5,6 +5,7 @@ use crate::args::MethodsArgs;
 use crate::failure::Failure;
 use crate::output::{fact, listing, print, print_json};
 use kernsift::catalog::{self, FAMILIES, Family};
+use kernsift::device::Task;
 use kernsift::method::Info;
 use kernsift::select::SelectorMethod;
 use serde_json::{Value, json};
@@ -55,6 +56,7 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
     for (key, value) in [
         ("target", target.as_str()),
         ("weights", weights),
+        ("GPU", &on_gpu(info)),
         ("cost", info.cost),
         ("reference", info.reference),
     ] {
@@ -71,8 +73,18 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
     Ok(print(&format!("\n{text}"))?)
 }
 
+/// What a GPU computes for a method.
+fn on_gpu(info: &Info) -> String {
+    let tasks: Vec<&str> = tasks(info).map(Task::describe).collect();
+    if tasks.is_empty() { "not used".to_owned() } else { tasks.join(", ") }
+}
+
+fn tasks(info: &Info) -> impl Iterator<Item = Task> {
+    Task::ALL.into_iter().filter(|task| task.methods().contains(&info.name))
+}
+
 fn record(info: &Info) -> Value {
-    json!({"name": info.name, "title": info.title, "summary": info.summary, "needs": info.needs,
+    json!({"device": tasks(info).collect::<Vec<_>>(), "name": info.name, "title": info.title, "summary": info.summary, "needs": info.needs,
            "weights": catalog::names_with_weights().contains(&info.name),
            "outputs": SelectorMethod::names_with_outputs().contains(&info.name), "cost": info.cost,
            "reference": info.reference})
@@ -103,6 +115,11 @@ fn all(json: bool) -> Result<(), Failure> {
             family.methods.iter().map(|info| info.name).filter(|name| weighted.contains(name)).collect();
         if !names.is_empty() {
             print(&format!("\nWith weights of rows (--weights): {}\n", names.join(", ")))?;
+        }
+        let names: Vec<&str> =
+            family.methods.iter().filter(|info| tasks(info).next().is_some()).map(|info| info.name).collect();
+        if !names.is_empty() {
+            print(&format!("\nOn a GPU (--device): {}\n", names.join(", ")))?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The functions of all features in single precision, in blocks of features.
 
-use super::functions::Columns;
+use super::functions::{Columns, is_spread_over};
 use crate::context::Context;
 use crate::data::{Dataset, FeatureType};
 use crate::error::Result;
@@ -85,6 +85,11 @@ impl Blocks {
         let height = blocks.iter().map(|block| block.values.nrows()).max().unwrap_or(0);
         let width = blocks.iter().map(|block| block.rows.len()).max().unwrap_or(0);
         Ok(Self { blocks, counts, kurtosis, height, width, n })
+    }
+
+    /// Whether enough rows determine the products of two features with a target of this mean fourth power.
+    pub fn is_spread(&self, i: usize, j: usize, target: f64) -> bool {
+        is_spread_over(self.n, [self.kurtosis[i], self.kurtosis[j], target])
     }
 }
 

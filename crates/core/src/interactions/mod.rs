@@ -49,8 +49,10 @@ mod correction;
 mod functions;
 mod joint;
 mod main_effects;
+mod on_device;
 mod orthonormal;
 mod overall;
+mod scores;
 mod screen;
 mod settings;
 mod significance;
@@ -58,6 +60,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod three_way;
+mod tiles;
 mod top;
 
 pub use beyond::Pair;

@@ -6,7 +6,9 @@
 //!
 //! Cost: $O(n q d)$ operations for $q$ queries, $O(n + q)$ memory beyond the rows.
 
+use super::on_device::Searched;
 use crate::context::Context;
+use crate::device::Metric;
 use crate::error::{Error, Result};
 use crate::linalg::{product_bytes, product_into};
 use crate::simd::{any_at_most, squared_distance};
@@ -59,22 +61,18 @@ pub fn nearest(
     let error = 4.0 * (reference.ncols() + 8) as f64 * f64::EPSILON;
     let lengths: Vec<f64> = lengths.iter().map(|length| length * (1.0 - error)).collect();
     let search = Search { reference: reference.view(), lengths: &lengths, error, k };
-    let each = queries_per_task(queries.nrows());
-    let starts: Vec<usize> = (0..queries.nrows()).step_by(each).collect();
-    let mut found = Vec::with_capacity(queries.nrows());
-    let task = (each * reference.len()).max(1);
-    for batch in starts.chunks((CHECK_INTERVAL / task).max(rayon::current_num_threads())) {
-        ctx.step("nearest neighbors", batch[0], queries.nrows())?;
-        let parts: Vec<Vec<Vec<Neighbor>>> = batch
-            .par_iter()
-            .map(|&from| {
-                let to = queries.nrows().min(from + each);
-                search.answer(queries.slice(s![from..to, ..]), exclude.map(|rows| &rows[from..to]))
-            })
-            .collect();
-        found.extend(parts.into_iter().flatten());
-    }
-    Ok(found)
+    let searched = Searched {
+        reference: reference.view(),
+        queries: queries.view(),
+        k,
+        exclude,
+        metric: Metric::SquaredEuclidean,
+    };
+    let exact = |query: ArrayView1<f64>, rows: &[usize]| {
+        rows.iter().map(|&row| squared(query, reference.row(row))).collect()
+    };
+    let neighbor = |(squared, row)| Neighbor { row, squared };
+    searched.run(exact, neighbor, |queries, exclude| search.run(queries, exclude, ctx), ctx)
 }
 
 /// Memory that [`nearest`] needs, in bytes: a tile per thread and the result.
@@ -100,6 +98,31 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The nearest rows of each query.
+    fn run(
+        &self,
+        queries: ArrayView2<f64>,
+        exclude: Option<&[Option<usize>]>,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<Neighbor>>> {
+        let each = queries_per_task(queries.nrows());
+        let starts: Vec<usize> = (0..queries.nrows()).step_by(each).collect();
+        let mut found = Vec::with_capacity(queries.nrows());
+        let task = (each * self.reference.len()).max(1);
+        for batch in starts.chunks((CHECK_INTERVAL / task).max(rayon::current_num_threads())) {
+            ctx.step("nearest neighbors", batch[0], queries.nrows())?;
+            let parts: Vec<Vec<Vec<Neighbor>>> = batch
+                .par_iter()
+                .map(|&from| {
+                    let to = queries.nrows().min(from + each);
+                    self.answer(queries.slice(s![from..to, ..]), exclude.map(|rows| &rows[from..to]))
+                })
+                .collect();
+            found.extend(parts.into_iter().flatten());
+        }
+        Ok(found)
+    }
+
     fn answer(&self, queries: ArrayView2<f64>, exclude: Option<&[Option<usize>]>) -> Vec<Vec<Neighbor>> {
         let mut best = vec![Vec::with_capacity(self.k + 1); queries.nrows()];
         let own: Vec<f64> = queries.rows().into_iter().map(|q| q.dot(&q) * (1.0 - self.error)).collect();

@@ -2,6 +2,7 @@
 //! Manhattan distance, categories and missing values.
 
 mod euclidean;
+mod on_device;
 mod sums;
 
 pub(crate) use euclidean::nearest_bytes;

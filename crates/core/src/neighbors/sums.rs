@@ -8,7 +8,9 @@
 //!
 //! Cost: $O(n q d)$ operations for $q$ queries, and a copy of the reference rows.
 
+use super::on_device::Searched;
 use crate::context::Context;
+use crate::device;
 use crate::error::{Error, Result};
 use crate::simd::{
     absolute_distances, absolute_distances_with_missing, squared_distances, squared_distances_with_missing,
@@ -69,26 +71,22 @@ pub fn nearest_by_sums(
     // Limits the memory reserved per query.
     let k = k.min(reference.nrows());
     let search = Search { tiles: &tiles, n: reference.nrows(), height, measure, k };
-    let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES_PER_TASK).collect();
-    let mut found = Vec::with_capacity(queries.nrows());
-    for batch in starts.chunks(TASKS_PER_CHECK * rayon::current_num_threads()) {
-        ctx.step("nearest neighbors", batch[0], queries.nrows())?;
-        let parts: Vec<Option<Vec<Vec<usize>>>> = batch
-            .par_iter()
-            .map(|&from| {
-                let to = queries.nrows().min(from + QUERIES_PER_TASK);
-                let rows: Vec<ArrayView1<f64>> = (from..to).map(|q| queries.row(q)).collect();
-                search.answer(&rows, exclude.map(|rows| &rows[from..to]))
-            })
-            .collect();
-        for part in parts {
-            found.extend(part.ok_or_else(|| Error::Breakdown {
-                step: "nearest neighbors",
-                why: "distances between rows overflow; scale the features".into(),
-            })?);
-        }
+    if measure.expected.is_some() || measure.n_categories > 0 {
+        return search.run(queries.view(), exclude, ctx);
     }
-    Ok(found)
+    let metric = match measure.metric {
+        Metric::Euclidean => device::Metric::SquaredEuclidean,
+        Metric::Manhattan => device::Metric::Manhattan,
+    };
+    let searched = Searched { reference, queries: queries.view(), k, exclude, metric };
+    let exact = |query: ArrayView1<f64>, rows: &[usize]| {
+        let mut columns = Vec::with_capacity(rows.len() * reference.ncols());
+        reference.columns().into_iter().for_each(|x| columns.extend(rows.iter().map(|&row| x[row])));
+        let mut sums = vec![0.0; rows.len()];
+        search.measure(&mut sums, &columns, query.to_slice().expect("rows in standard layout"));
+        sums
+    };
+    searched.run(exact, |(_, row)| row, |queries, exclude| search.run(queries, exclude, ctx), ctx)
 }
 
 /// Memory that [`nearest_by_sums`] needs, in bytes: the tiles and the result.
@@ -111,6 +109,35 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The nearest rows of each query.
+    fn run(
+        &self,
+        queries: ArrayView2<f64>,
+        exclude: Option<&[Option<usize>]>,
+        ctx: &Context,
+    ) -> Result<Vec<Vec<usize>>> {
+        let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES_PER_TASK).collect();
+        let mut found = Vec::with_capacity(queries.nrows());
+        for batch in starts.chunks(TASKS_PER_CHECK * rayon::current_num_threads()) {
+            ctx.step("nearest neighbors", batch[0], queries.nrows())?;
+            let parts: Vec<Option<Vec<Vec<usize>>>> = batch
+                .par_iter()
+                .map(|&from| {
+                    let to = queries.nrows().min(from + QUERIES_PER_TASK);
+                    let rows: Vec<ArrayView1<f64>> = (from..to).map(|q| queries.row(q)).collect();
+                    self.answer(&rows, exclude.map(|rows| &rows[from..to]))
+                })
+                .collect();
+            for part in parts {
+                found.extend(part.ok_or_else(|| Error::Breakdown {
+                    step: "nearest neighbors",
+                    why: "distances between rows overflow; scale the features".into(),
+                })?);
+            }
+        }
+        Ok(found)
+    }
+
     /// `None` if a distance among the nearest is not finite.
     fn answer(
         &self,

@@ -25,7 +25,7 @@ impl Hsfs {
     ) -> Result<Arc<dyn ProjectedCriterion>> {
         let n = x.n();
         Ok(match self.approximation_of(n) {
-            Approximation::Auto | Approximation::Exact => Arc::new(Exact::new(factor.clone())),
+            Approximation::Auto | Approximation::Exact => Arc::new(Exact::new(factor.clone()).on(ctx.device)),
             Approximation::Fourier => {
                 ctx.note(format!("{NAME}: HSIC of {n} rows by {} random Fourier features", self.features));
                 Arc::new(Fourier::new(factor.clone(), directions, self.features, ctx.seed))

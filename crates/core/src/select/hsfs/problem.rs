@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::projection::{Diagonal, Exact, Fourier, Projected, ProjectedCriterion, unit_factor};
 use crate::dependence::{center, target_factor};
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::interactions::leading_pairs;
 use crate::optim::{Criterion, blocks, group_norm};
@@ -39,6 +40,8 @@ pub(super) struct Problem<'a> {
     pub unit: f64,
     /// Pairs of features with the strongest interaction, as starts.
     pub pairs: Vec<(usize, usize)>,
+    /// Computes HSIC of samples.
+    device: Option<&'static Device>,
 }
 
 impl<'a> Problem<'a> {
@@ -81,7 +84,17 @@ impl<'a> Problem<'a> {
             "use fewer directions, random starts or Fourier features",
         )?;
         let inner = if diagonal { None } else { Some(method.criterion(&factor, &x, directions, ctx)?) };
-        Ok(Self { x, groups, y: Arc::new(factor), inner, fourier, directions, unit, pairs: vec![] })
+        Ok(Self {
+            x,
+            groups,
+            y: Arc::new(factor),
+            inner,
+            fourier,
+            directions,
+            unit,
+            pairs: vec![],
+            device: ctx.device,
+        })
     }
 
     /// The same problem with pairs of features to start from.
@@ -136,6 +149,7 @@ impl<'a> Problem<'a> {
             directions: self.directions,
             unit: self.unit,
             pairs: vec![],
+            device: self.device,
         }
     }
 
@@ -179,7 +193,7 @@ impl<'a> Problem<'a> {
         let inner = self.inner.as_ref().map(|_| match fourier {
             Some((features, seed)) => Arc::new(Fourier::new(y.clone(), self.directions, features, seed))
                 as Arc<dyn ProjectedCriterion>,
-            None => Arc::new(Exact::new(y.clone())),
+            None => Arc::new(Exact::new(y.clone()).on(self.device)),
         });
         Some(Problem {
             x: Cow::Owned(self.x.take_rows(rows)),
@@ -190,6 +204,7 @@ impl<'a> Problem<'a> {
             directions: self.directions,
             unit: self.unit,
             pairs: vec![],
+            device: self.device,
         })
     }
 
