@@ -188,7 +188,9 @@ class SavedModel(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : object
+        X : object, default=None
+            Ignored.
+        y : object, default=None
             Ignored.
 
         Returns
