@@ -6,7 +6,7 @@
 #   make audit      check licenses and sources of all dependencies
 #   make wheel      build the Python wheel into dist/
 #   make package    build the crates and the Python source distribution as they are published
-# Others: pages, install-check, unsafe-checks, crashes, fuzz, soak, bench, accuracy, bench-rust, scaling, instructions, reproduce, clean.
+# Others: pages, install-check, unsafe-checks, crashes, fuzz, soak, bench, accuracy, scaling, instructions, reproduce, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -19,7 +19,7 @@ DOC := $(or $(CARGO_TARGET_DIR),target)/doc
 KERNSIFT := target/debug/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench accuracy scaling instructions bench-rust reproduce docs pages wheel install-check package clean
+.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench accuracy scaling instructions reproduce docs pages wheel install-check package clean
 
 # Builds as the tests do, which is quicker than a release build and shares most results with `make test`, and without the
 # formats of files that it does not read.
@@ -150,10 +150,6 @@ RECORDS ?= reproduction/$(shell date +%F)
 reproduce:
 	cargo build --release --package kernsift-cli
 	$(KERNSIFT) reproduce takes transform lp $(if $(DATA_DIR),--data-dir $(DATA_DIR)) --records $(RECORDS) --page docs/reproduction.md
-
-# Microbenchmarks.
-bench-rust:
-	cargo bench --package kernsift
 
 # The documentation site: figures, pages, the Python API from its docstrings and the Rust API from cargo doc. It opens from
 # its folder and loads nothing from the network.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -34,10 +34,10 @@ Written by `make accuracy DATA_DIR=FOLDER`: the program is `benchmarks/accuracy.
 ## Error with the selected features
 
 Each selector chooses 3, 5, 10 and 20 features on the training rows (at most 600; 60 % of small sets), in
-{repeats} random splits (seeds 0 to {last}). The error is that of rows that took no part (at most 2000): the
-mean of an SVM, tuned by cross-validation, and of boosted trees (LightGBM). For classes it is the balanced
-error in %, for regression 100 (1 - R²). The mean rank is over sets, by the mean error over numbers of
-features and splits. The number of features is given here, also to `AutoSelector`.
+{splits}. The error is that of rows that took no part (at most 2000): the mean of an SVM, tuned by
+cross-validation, and of boosted trees (LightGBM). For classes it is the balanced error in %, for regression
+100 (1 - R²). The mean rank is over sets, by the mean error over numbers of features and splits; a selector
+without a result on a set is last there. The number of features is given here, also to `AutoSelector`.
 
 """
 PLANTED = """## Planted features
@@ -84,6 +84,7 @@ def row(cells: list[str]) -> str:
 
 def error_table(records: list[dict], group: str) -> str:
     sets = [s for s in SETS[group] if any(r.get("set") == s for r in records)]
+    records = in_group(records, sets)
     error = means(records, sets)
     ranks = mean_ranks(error, sets)
     taken = defaultdict(list)
@@ -98,7 +99,16 @@ def error_table(records: list[dict], group: str) -> str:
         cells = ["-" if np.isnan(e) else f"{e:.1f}" for e in of_sets]
         lines.append(row([f"**{m}**" if m == AUTO else m, *numbers, *cells]))
     text = f"### {TITLES[group]}\n\n" + "\n".join(lines) + "\n\n"
-    return text if group == "regression" else text + near_best(records, error, sets)
+    text += "" if group == "regression" else near_best(records, error, sets)
+    failed = sorted({f"{r['method']} on {r['set']}" for r in records if "failed" in r})
+    return text + (f"Without a result: {', '.join(failed)}.\n\n" if failed else "")
+
+
+def in_group(records: list[dict], sets: list[str]) -> list[dict]:
+    """The records of sets, of selectors with results on most of them: some need classes."""
+    results = Counter(r["method"] for r in records if r.get("set") in sets and "errors" in r)
+    limit = max(results.values()) / 2
+    return [r for r in records if r.get("set") in sets and results[r["method"]] > limit]
 
 
 def near_best(records: list[dict], error: dict[tuple[str, str], float], sets: list[str]) -> str:
@@ -119,7 +129,7 @@ def planted_table(records: list[dict]) -> str:
     for r in records:
         if "pattern" in r:
             draws[r["pattern"], r["n"], r["d"]].append(r)
-    text = PLANTED
+    text = PLANTED if draws else ""
     for (pattern, n, d), found in draws.items():
         exact = sum(r["missed"] == r["extra"] == 0 for r in found)
         complete = sum(r["missed"] == 0 for r in found)
@@ -132,12 +142,14 @@ def planted_table(records: list[dict]) -> str:
 
 
 def write(records: list[dict]) -> None:
+    PAGE.write_text(page(records), encoding="utf-8")
+
+
+def page(records: list[dict]) -> str:
     repeats = 1 + max((r["repeat"] for r in records if "repeat" in r), default=0)
-    text = HEAD.format(repeats=repeats, last=repeats - 1)
+    splits = "one random split" if repeats == 1 else f"{repeats} random splits (seeds 0 to {repeats - 1})"
+    text = HEAD.format(splits=splits)
     for group, sets in SETS.items():
         if any(r.get("set") in sets for r in records):
             text += error_table(records, group)
-    failed = sorted({f"{r['method']} on {r['set']}" for r in records if "failed" in r})
-    if failed:
-        text += f"Without a result: {', '.join(failed)}.\n\n"
-    PAGE.write_text(text + planted_table(records))
+    return text + planted_table(records)

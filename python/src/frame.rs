@@ -183,9 +183,10 @@ fn target_to_python<'py>(py: Python<'py>, target: &Target) -> PyResult<Bound<'py
 pub struct Prepared {
     /// Computations share it; a new target replaces it.
     data: Mutex<Arc<Dataset>>,
-    recipe: Recipe,
+    /// How the frame is read.
+    pub recipe: Recipe,
     /// The column of the frame that each feature comes from.
-    positions: Vec<usize>,
+    pub positions: Vec<usize>,
     /// What each column of the frame holds, and what is done with it.
     account: Arc<Account>,
     /// The row of the frame that each sample comes from.

@@ -6,12 +6,12 @@ use crate::convert::{
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
-use kernsift::Selector;
 use kernsift::catalog::{self, FAMILIES};
 use kernsift::classify::Svm;
 use kernsift::method::Info;
 use kernsift::parameters::{Parameter, Parameters};
 use kernsift::select::{Automatic, FeatureCount, PathPoint, SelectorMethod};
+use kernsift::{Selection, Selector};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -40,6 +40,11 @@ pub fn select<'py>(
     drop(x);
     let n = data.n();
     let selection = run(py, settings, move |ctx| method.select_typed(&data, n_features, encoding, ctx))?;
+    selection_dict(py, selection, n)
+}
+
+/// The parts of a selection from `n` samples.
+pub fn selection_dict(py: Python<'_>, selection: Selection, n: usize) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
     dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "benchmarks"
 def benchmarks(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     yield importlib.import_module
-    for name in ("page", "scaling", "side", "run", "calibration_page"):
+    for name in ("page", "scaling", "side", "run", "calibration_page", "accuracy_page"):
         sys.modules.pop(name, None)
 
 
@@ -129,6 +129,13 @@ def test_the_calibration_page_is_current(benchmarks):
     records = found.read(FOLDER / "records" / "calibration.jsonl")
     page = found.page(records, found.read(found.POWER))
     assert (FOLDER.parent / "docs" / "calibration.md").read_text(encoding="utf-8") == page
+
+
+def test_the_accuracy_page_is_current(benchmarks):
+    found = benchmarks("accuracy_page")
+    with (FOLDER / "records" / "accuracy.jsonl").open(encoding="utf-8") as file:
+        page = found.page([json.loads(line) for line in file])
+    assert (FOLDER.parent / "docs" / "accuracy.md").read_text(encoding="utf-8") == page
 
 
 def test_rates_beyond_two_standard_errors_are_marked(benchmarks):

@@ -49,7 +49,7 @@ def test_synthetic_data_follow_their_formula():
 
 def file_of(model):
     content = msgpack.packb(model)
-    return b"kernsift" + struct.pack("<IQI", 4, len(content), zlib.crc32(content)) + content
+    return b"kernsift" + struct.pack("<IQI", 5, len(content), zlib.crc32(content)) + content
 
 
 def selection(columns, missing="error"):
@@ -73,11 +73,11 @@ def selection(columns, missing="error"):
 
 def number(name):
     plain = {"decimal": ".", "thousands": None, "unit": None}
-    return {"name": name, "parsing": {"number": {"format": plain, "missing": []}}}
+    return {"name": name, "parsing": {"type": "number", "format": plain, "missing": []}}
 
 
 def category(name, *levels):
-    return {"name": name, "parsing": {"category": {"levels": list(levels)}}}
+    return {"name": name, "parsing": {"type": "category", "levels": list(levels)}}
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ mod interactions;
 mod kernel_space;
 mod messy;
 mod outputs;
+mod passes;
 mod reading;
 mod report;
 mod reproduce;

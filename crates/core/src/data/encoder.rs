@@ -1,5 +1,10 @@
 //! Encoding of typed features as numbers, fitted to training rows.
 
+mod parts;
+
+#[cfg(feature = "io")]
+pub(crate) use parts::FeatureEncoding;
+
 use super::dataset::Dataset;
 use super::features::{FeatureType, Groups};
 use super::impute::{ImputeStrategy, Imputer};

@@ -18,6 +18,7 @@ pub fn examples() -> Vec<Error> {
         Error::CategoryUnsupported { method: method.into(), column: name() },
         Error::WeightsUnsupported { method: "ReliefF".into(), supported: vec!["fisher", "ldfs"] },
         Error::OutputsUnsupported { method: "ReliefF".into(), supported: vec!["fohsic", "bahsic"] },
+        Error::RoundsUnsupported { method: "ReliefF".into(), supported: vec!["fisher", "chi-squared"] },
         Error::NoCompleteRows,
         Error::NotNumeric { row, column: name(), text: "abc".into() },
         Error::NotOfType { row, column: name(), text: "abc".into(), expected: "a date" },
@@ -63,6 +64,7 @@ fn has_example(error: &Error) {
         | Error::CategoryUnsupported { .. }
         | Error::WeightsUnsupported { .. }
         | Error::OutputsUnsupported { .. }
+        | Error::RoundsUnsupported { .. }
         | Error::NoCompleteRows
         | Error::NotNumeric { .. }
         | Error::NotOfType { .. }

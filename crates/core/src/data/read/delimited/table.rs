@@ -94,6 +94,19 @@ fn read_in_parts(
     Table::new(columns)
 }
 
+/// The delimiter of a text, and where its header ends.
+pub(in crate::data::read) fn header_end(
+    text: &str,
+    delimiter: Option<u8>,
+    options: &ReadOptions,
+) -> Result<(u8, usize)> {
+    let start = if options.comment.is_none() { after_comments(text.as_bytes(), delimiter) } else { 0 };
+    let guessed = || guess_delimiter(&text.as_bytes()[start..], options.comment);
+    let delimiter = delimiter.unwrap_or_else(guessed);
+    let source = Source { comment: options.comment, ..Source::new(text, delimiter) };
+    Ok((delimiter, source.first_record(start)?.1))
+}
+
 fn names(header: &ByteRecord) -> Vec<String> {
     let name = |(position, cell): (usize, &[u8])| match cell.trim_ascii() {
         b"" => format!("unnamed_{}", position + 1),
