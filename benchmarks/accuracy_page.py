@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -37,7 +37,8 @@ Each selector chooses 3, 5, 10 and 20 features on the training rows (at most 600
 {splits}. The error is that of rows that took no part (at most 2000): the mean of an SVM, tuned by
 cross-validation, and of boosted trees (LightGBM). For classes it is the balanced error in %, for regression
 100 (1 - R²). The mean rank is over sets, by the mean error over numbers of features and splits; a selector
-without a result on a set is last there. The number of features is given here, also to `AutoSelector`.
+without a result on a set is last there, and has no mean error. The number of features is given here, also
+to `AutoSelector`.
 
 """
 PLANTED = """## Planted features
@@ -95,20 +96,27 @@ def error_table(records: list[dict], group: str) -> str:
     lines = [row(head), "|---" * len(head) + "|"]
     for m in sorted(ranks, key=ranks.__getitem__):
         of_sets = [error.get((m, s), np.nan) for s in sets]
-        numbers = [f"{ranks[m]:.1f}", f"{np.nanmean(of_sets):.1f}", f"{np.mean(taken[m]):.2g}"]
+        numbers = [
+            f"{ranks[m]:.1f}",
+            "-" if np.isnan(of_sets).any() else f"{np.mean(of_sets):.1f}",
+            f"{np.mean(taken[m]):.2g}",
+        ]
         cells = ["-" if np.isnan(e) else f"{e:.1f}" for e in of_sets]
         lines.append(row([f"**{m}**" if m == AUTO else m, *numbers, *cells]))
     text = f"### {TITLES[group]}\n\n" + "\n".join(lines) + "\n\n"
     text += "" if group == "regression" else near_best(records, error, sets)
-    failed = sorted({f"{r['method']} on {r['set']}" for r in records if "failed" in r})
+    reasons = [
+        (r["method"], r["set"], r["failed"].split("(", 1)[-1].strip("()'")) for r in records if "failed" in r
+    ]
+    failed = sorted({f"{method} on {name} ({reason})" for method, name, reason in reasons})
     return text + (f"Without a result: {', '.join(failed)}.\n\n" if failed else "")
 
 
 def in_group(records: list[dict], sets: list[str]) -> list[dict]:
-    """The records of sets, of selectors with results on most of them: some need classes."""
-    results = Counter(r["method"] for r in records if r.get("set") in sets and "errors" in r)
-    limit = max(results.values()) / 2
-    return [r for r in records if r.get("set") in sets and results[r["method"]] > limit]
+    """The records of sets, without selectors that need classes where there are none."""
+    records = [r for r in records if r.get("set") in sets]
+    need_classes = {r["method"] for r in records if "Unknown label type" in r.get("failed", "")}
+    return [r for r in records if r["method"] not in need_classes]
 
 
 def near_best(records: list[dict], error: dict[tuple[str, str], float], sets: list[str]) -> str:

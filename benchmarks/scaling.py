@@ -241,7 +241,8 @@ def tall(program: str, wanted: list[str]) -> list[dict]:
 
 
 def cost(work: list[str]) -> dict:
-    """Time, peak memory, sample size and relevant features found of a command; no time if it was stopped."""
+    """Time, peak memory, sample size and relevant features found of a command; no time if it was stopped, and
+    an error if it failed."""
     limited = ["bash", "-c", f'ulimit -t {TALL_LIMIT}; exec "$@"', "bash", *work]
     with tempfile.TemporaryFile() as out:
         start = time.perf_counter()
@@ -250,6 +251,8 @@ def cost(work: list[str]) -> dict:
         seconds = time.perf_counter() - start
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
+        if child.returncode > 0:
+            raise RuntimeError(f"exit code {child.returncode} of {work}")
         answer = json.loads(out.read()) if child.returncode == 0 else {}
     selected = set(answer.get("selected", [])) if "-k" in work else None
     sample = answer.get("sample") or answer.get("selector_sample") or answer.get("automatic") or {}
@@ -285,7 +288,7 @@ def tall_table(found: list[dict]) -> list[str]:
             f"{one['processor_seconds']:.0f} s",
             "stopped" if one["seconds"] is None else f"{one['seconds']:.0f} s",
             f"{one['peak_bytes'] / 2**20:.0f} MiB",
-            "all" if one["used"] is None else f"{one['used']:,}",
+            "" if one["seconds"] is None else "all" if one["used"] is None else f"{one['used']:,}",
             "" if one["planted"] is None else f"{one['planted']} of {len(PLANTED)}",
         ]
         lines.append(f"| {' | '.join(cells)} |")

@@ -33,7 +33,14 @@ from sklearn.utils.validation import check_is_fitted
 import kernsift
 from kernsift import _native
 from kernsift._base import feature_count_json
-from kernsift._native_data import FloatArray, Settings, continuous_target, method_json, to_json
+from kernsift._native_data import (
+    FloatArray,
+    Settings,
+    check_complete_target,
+    continuous_target,
+    method_json,
+    to_json,
+)
 from kernsift._sklearn import _fit_context
 
 try:
@@ -111,8 +118,7 @@ def _blocks(X: Any, y: Any) -> Blocks:
 def _distinct(block: Any) -> npt.NDArray[Any]:
     """The distinct values of a block of a target; too many are cut off."""
     values = np.asarray(block)
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError("Input y contains NaN. Drop these samples first.")
+    check_complete_target(values)
     found: npt.NDArray[Any] = np.unique(values.astype(str) if values.dtype.kind == "O" else values)
     return found[: MAX_CLASSES + 1]
 
@@ -176,10 +182,11 @@ class DaskMixin:
         estimator: Any = self
         blocks = _blocks(X, None if kind is None else y)
         targets: list[Any] = [None] * len(blocks.x)
+        fitted: dict[str, Any] = {}
         layout: dict[str, Any] = {"n": blocks.n, "block_rows": blocks.rows, "target": "none"}
         layout["names"] = blocks.names or [f"x{j}" for j in range(blocks.d)]
         if kind is not None:
-            targets, layout["target"] = self._targets(blocks, kind)
+            targets, layout["target"], fitted = self._targets(blocks, kind)
         settings = estimator._fit_settings()
         count = feature_count_json(getattr(self, "n_features_to_select", None))
         parameters = estimator._own_parameters()
@@ -198,13 +205,15 @@ class DaskMixin:
                 break
             round_ = following["round"]
         self.n_features_in_ = blocks.d
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("feature_names_in_", "classes_", "target_type_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(fitted)
         if blocks.names is not None:
             estimator.feature_names_in_ = np.array(blocks.names, dtype=object)
         return following
 
-    def _targets(self, blocks: Blocks, kind: str) -> tuple[list[Any], Any]:
-        """The targets of the blocks as codes or numbers, and the target of the layout."""
+    def _targets(self, blocks: Blocks, kind: str) -> tuple[list[Any], Any, dict[str, Any]]:
+        """The targets of the blocks as codes or numbers, the target of the layout, and fitted attributes."""
         estimator: Any = self
         if not blocks.y:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -220,15 +229,14 @@ class DaskMixin:
             each = min(10, max(1, blocks.n // len(values)))
             is_continuous = continuous_target(np.repeat(values, each), kind) is not None
         if is_continuous:
-            estimator.target_type_ = "number"
-            self.__dict__.pop("classes_", None)
             numbers = delayed(_numbers, pure=False)
-            return [numbers(y) for y in blocks.y], "continuous"
+            return [numbers(y) for y in blocks.y], "continuous", {"target_type_": "number"}
+        fitted: dict[str, Any] = {"classes_": values}
         if hasattr(type(self), "target_type_") or "target_type" in estimator.get_params(deep=False):
-            estimator.target_type_ = "class"
-        estimator.classes_ = values
+            fitted["target_type_"] = "class"
         codes, classes = delayed(_codes, pure=False), delayed(values)
-        return [codes(y, classes) for y in blocks.y], {"classes": [str(value) for value in values]}
+        names = [str(value) for value in values]
+        return [codes(y, classes) for y in blocks.y], {"classes": names}, fitted
 
 
 class DaskSelector(DaskMixin):
@@ -271,8 +279,9 @@ class FisherScore(DaskSelector, kernsift.FisherScore):
 class InformationGain(DaskSelector, kernsift.InformationGain):
     """:class:`kernsift.InformationGain` on Dask collections.
 
-    It takes two rounds: a sample of rows, then counts by bin and class. Beyond 8192 samples, bins end at
-    sampled values.
+    It takes two rounds: a sample of rows, then counts by bin and class. Beyond
+    min(8192, 4,194,304 / n_features) samples, bins of features with 64 or more values end at sampled values,
+    unless they are of equal width.
 
     {parameters and attributes}
     """
@@ -291,7 +300,8 @@ class HSICLasso(DaskSelector, kernsift.HSICLasso):
     """:class:`kernsift.HSICLasso` on Dask collections.
 
     It takes two rounds: standard deviations, then products of kernel matrices. `block_size` and
-    `n_features_to_select` must be given. Samples are shuffled within blocks of rows.
+    `n_features_to_select` must be given. The kernel of a continuous target is ``"auto"`` or ``"linear"``.
+    Samples are shuffled within blocks of rows.
 
     {parameters and attributes}
     """
@@ -300,8 +310,9 @@ class HSICLasso(DaskSelector, kernsift.HSICLasso):
 class InteractionScreen(DaskMixin, kernsift.InteractionScreen):
     """:class:`kernsift.InteractionScreen` on Dask collections.
 
-    It takes four rounds: ranks, effects of features, pairs, pairs beyond their features. Beyond 8192 samples,
-    ranks are among sampled values. `permutations` must be 0.
+    It takes four rounds: ranks, effects of features, pairs, pairs beyond their features. Beyond
+    min(1024, 4,194,304 / n_features) samples, ranks are among at most 1024 sampled values. `permutations`
+    must be 0.
 
     {parameters and attributes}
     """

@@ -45,7 +45,7 @@ def save_model(selector: Any, X: Any, path: str | os.PathLike[str]) -> None:
         A fitted feature selector of this package, or another with `get_support`.
     X : dataframe, array-like or sparse matrix
         The samples that it was fitted to. Types of columns, fill values of missing values and scales are
-        learned from them.
+        learned from them, without weights.
     path : str or path
         The file. It is replaced if it exists.
 
@@ -62,23 +62,31 @@ def save_model(selector: Any, X: Any, path: str | os.PathLike[str]) -> None:
     # The names and the number of the features are those of the fit.
     validate_data(selector, X, reset=False, skip_check_array=True)
     selected = np.flatnonzero(selector.get_support())
-    order = getattr(selector, "order_", selected)
+    scores: Any = getattr(selector, "scores_", getattr(selector, "frequencies_", None))
+    if np.shape(scores) != (selector.n_features_in_,):
+        # Scores of pairs, for example.
+        scores = np.ones(selector.n_features_in_)
+    scores = np.asarray(scores, dtype=np.float64)
+    order = getattr(selector, "order_", selected[np.argsort(-scores[selected], kind="stable")])
     order = order[np.isin(order, selected)]
-    scores = np.asarray(getattr(selector, "scores_", np.ones(selector.n_features_in_)), dtype=np.float64)
+    inner = getattr(selector, "estimator", selector)
     run = settings(0, getattr(selector, "n_jobs", None), 0)
     if frame_names(X):
-        options = getattr(getattr(selector, "estimator", selector), "_column_options", {})
+        options = getattr(inner, "_column_options", {})
         prepared, positions = _native.Prepared(native_columns(X), options_json(**options), run), order
     else:
         names = getattr(selector, "feature_names_in_", [f"x{j}" for j in range(selector.n_features_in_)])
         x = X.tocsc() if sparse.issparse(X) else np.asarray(X)
-        columns = ((str(names[j]), array_cells(_dense(x[:, [j]]))) for j in order)
-        prepared, positions = _native.Prepared(columns, options_json(include="*"), run), np.arange(len(order))
+        columns = ((str(names[j]), array_cells(_dense(x[:, [j]]))) for j in selected)
+        prepared, positions = (
+            _native.Prepared(columns, options_json(include="*"), run),
+            np.searchsorted(selected, order),
+        )
     model = _native.Model.of_selection(
         prepared,
         getattr(selector, "_method", type(selector).__name__),
         list(zip(positions.tolist(), scores[order].tolist(), strict=True)),
-        bool(getattr(selector, "standardize", True)),
+        bool(getattr(inner, "standardize", True)),
         run,
     )
     model.save(os.fspath(path))
@@ -257,12 +265,13 @@ class SavedModel(TransformerMixin, BaseEstimator):
             Coordinates, or the selected features with their original values, or with `encode` as numbers, as
             a fit encodes them: missing values are imputed, categories become indicators, and numbers are
             standardized. For a kernel, the Gram matrix of the samples. A model that drops rows with missing
-            values does so here, with a warning. With :meth:`set_output`, a data frame.
+            values does so here, with a warning. With :meth:`set_output`, a data frame, for which such rows
+            are an error.
         """
         if self.encode:
             X = X.toarray() if sparse.issparse(X) else X
-            return self._answer(X, self._model.apply, self._model.encode_table)
-        made = self._answer(X, self._model.apply, self._model.apply_table)
+            return self._answer(X, self._model.apply, self._model.encode_table, framed=True)
+        made = self._answer(X, self._model.apply, self._model.apply_table, framed=True)
         if not isinstance(made, dict):
             return made
         container = _get_output_config("transform", estimator=self)["dense"]
@@ -329,13 +338,22 @@ class SavedModel(TransformerMixin, BaseEstimator):
         return predicted
 
     def _answer(
-        self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int, Any]]
+        self,
+        X: Any,
+        plain: Callable[..., Any],
+        by_table: Callable[..., tuple[Any, int, Any]],
+        framed: bool = False,
     ) -> Any:
         """Applies the model to an array, or to a table that needs preprocessing."""
         if sparse.issparse(X) or not self._model.prepares():
             return plain(native_rows(self._checked(X)), settings(0, None, 0))
         made, dropped, others = by_table(self._columns(X), settings(0, None, 0))
         if dropped:
+            if framed and _get_output_config("transform", estimator=self)["dense"] != "default":
+                raise ValueError(
+                    f"The model drops {dropped} rows with missing values, and a data frame would not say "
+                    "which. Drop them before, or fit a model that imputes."
+                )
             warn(f"{dropped} rows with missing values were dropped.")
         warn_of_others(others)
         return made
@@ -359,7 +377,9 @@ class SavedModel(TransformerMixin, BaseEstimator):
         x = np.asarray(X)
         if x.ndim != 2 or x.shape[1] != len(self.feature_names_in_):
             raise ValueError(
-                f"the model needs an array of {len(self.feature_names_in_)} columns, got shape {x.shape}."
+                f"the model needs an array of {len(self.feature_names_in_)} columns, got shape {x.shape}. It "
+                f"has these columns in this order: {shortened(', '.join(self.feature_names_in_), 200)}. Pass "
+                "them alone, or a data frame, whose columns are found by name."
             )
         return [(name, _cells(x[:, j])) for j, name in enumerate(self.feature_names_in_)]
 

@@ -180,6 +180,10 @@ def test_what_is_unsupported_is_said(cluster):
         on_dask.FisherScore().fit(da.where(blocks == X[2, 0], np.nan, blocks), y)
     with pytest.raises(ValueError, match="one value for each"):
         on_dask.FisherScore().fit(blocks, y[:-1])
+    failed = on_dask.FisherScore()
+    with pytest.raises(ValueError, match="row 3, column 'x0': nan"):
+        failed.fit(da.where(blocks == X[2, 0], np.nan, blocks), y)
+    assert not hasattr(failed, "classes_")
     with pytest.raises(ValueError, match="not the bytes of a round"):
         _native.add_sums(b"x", [])
 

@@ -79,7 +79,7 @@ fn a_sample_gives_the_selection_of_its_rows() {
         let n = limit + 60;
         let weights = (0..n).map(|row| 1.0 + (row % 3) as f64).collect();
         let data = rows(n).with_weights(weights, "w").unwrap();
-        let chosen = data.sample_rows(limit, 3).unwrap();
+        let chosen = data.sample_rows(limit, true, 3).unwrap();
         let sample = data.take_rows(&chosen);
         let shares =
             [&data, &sample].map(|data| data.classes("m").unwrap().counts()[1] as f64 / data.n() as f64);
@@ -144,7 +144,7 @@ fn classes_are_balanced_in_the_sample() {
     let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
     let codes = (0..n).map(|row| usize::from(row % 500 == 3)).collect();
     let data = Dataset::labeled(x, codes).unwrap().with_balanced_classes().unwrap();
-    let sample = data.take_rows(&data.sample_rows(5000, 3).unwrap());
+    let sample = data.take_rows(&data.sample_rows(5000, true, 3).unwrap());
     let found = select(&method("fohsic", &[]), &data);
     assert_eq!(Selection { sample: None, ..found }, select(&method("fohsic", &[]), &sample));
 }
@@ -155,7 +155,7 @@ fn a_discriminant_is_learned_from_a_sample_and_maps_all_rows() {
     let ctx = Context { seed: 3, ..Context::default() };
     let fit = BasisMethod::by_name("kda").unwrap().fit(&data, &ctx).unwrap();
     assert_eq!(fit.map.summary().n_rows, 3000);
-    assert_eq!(fit.map.summary().pivots, data.sample_rows(3000, 3).unwrap());
+    assert_eq!(fit.map.summary().pivots, data.sample_rows(3000, true, 3).unwrap());
     assert_eq!(fit.features, fit.map.transform(data.x(), &ctx).unwrap());
     let exact = |name| BasisMethod::with_settings(name, &[("exact", "true")]).unwrap().max_rows();
     assert_eq!(["kpca", "kda", "gda"].map(exact), [None; 3]);

@@ -117,6 +117,7 @@ fn in_passes(
         ("--test", args.test.is_some()),
         ("--gamma-for-n-components", args.gamma_for_n_components.is_some()),
     ])?;
+    refuse_json(args.output.save.as_deref())?;
     check_outputs(&args.output.files(), &[Path::new(&args.table.data)])?;
     let table = InPasses::open(file, &args.table, ctx, console)?;
     let is_scaled = args.scale == ScaleArg::Standard;

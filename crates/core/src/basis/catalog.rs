@@ -7,7 +7,7 @@ use crate::context::{Context, Quiet};
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::KernelChoice;
-use crate::method::{Info, family};
+use crate::method::{Info, Needs, family};
 use crate::parameters::Parameters;
 
 family! {
@@ -50,6 +50,13 @@ impl BasisMethod {
             inner.observer = &quiet;
         }
         let map = method.inner().fit(&sample, &inner)?.map.of_rows(rows);
+        if self.n_components().is_none() && method.n_components() == Some(map.n_components()) {
+            ctx.warn(format!(
+                "{}: kept {} components of {n} rows to limit time and memory; set n_components, or exact=true",
+                self.info().title,
+                map.n_components()
+            ));
+        }
         let bytes = 8.0 * n as f64 * map.n_components() as f64;
         ctx.need_memory(format!("coordinates of {n} rows"), bytes, "use fewer components")?;
         let features = map.transform(data.x(), ctx)?;
@@ -81,7 +88,8 @@ impl Basis for BasisMethod {
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         // There are at most as many components as samples.
         let most = self.max_rows().map(|most| most.max(self.n_components().unwrap_or(0)));
-        match most.and_then(|most| data.sample_rows(most, ctx.seed)) {
+        let by_class = self.info().needs != Needs::Nothing;
+        match most.and_then(|most| data.sample_rows(most, by_class, ctx.seed)) {
             Some(rows) => self.fit_to_sample(data, &rows, ctx),
             None => self.inner().fit(data, ctx),
         }

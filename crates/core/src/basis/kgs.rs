@@ -95,7 +95,7 @@ impl Basis for Kgs {
             threshold: &|_| 0.0,
         };
         let factor = pivoted_cholesky(&Gram::new(&kernel, data.x())?, &rule, ctx)?;
-        limit.warn(&factor, ctx);
+        limit.warn(factor.stop, factor.pivots.len(), ctx);
         let summary = factor_summary("kgs", &factor)?;
         Ok(Fitted { map: FeatureMap::from_factor(kernel, data.x(), &factor, summary)?, features: factor.l })
     }

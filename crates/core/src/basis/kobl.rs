@@ -246,7 +246,7 @@ impl Basis for Kobl {
         let kernel = self.kernel.resolve(data.x(), ctx)?;
         let limit = Limit::new("KOBL", self.n_components, self.exact, data.n());
         let factor = self.factor(&kernel, data.x(), limit.components, ctx)?;
-        limit.warn(&factor, ctx);
+        limit.warn(factor.stop, factor.pivots.len(), ctx);
         let mut summary = factor_summary("kobl", &factor)?;
         summary.bound = Some(self.bound(&factor));
         Ok(Fitted { map: FeatureMap::from_factor(kernel, data.x(), &factor, summary)?, features: factor.l })
@@ -270,23 +270,22 @@ impl Kobl {
 pub(super) struct Limit {
     method: &'static str,
     pub components: usize,
+    n: usize,
     is_requested: bool,
 }
 
 impl Limit {
     pub fn new(method: &'static str, wanted: Option<usize>, exact: bool, n: usize) -> Self {
         let default = if exact { n } else { max_components(n) };
-        Self { method, components: wanted.unwrap_or(default), is_requested: wanted.is_some() }
+        Self { method, components: wanted.unwrap_or(default), n, is_requested: wanted.is_some() }
     }
 
     /// Warns if there would be more components, but nobody requested this number.
-    pub fn warn(&self, factor: &Factor, ctx: &Context) {
-        if !self.is_requested && factor.stop == Stop::Requested {
+    pub fn warn(&self, stop: Stop, n_components: usize, ctx: &Context) {
+        if !self.is_requested && stop == Stop::Requested {
             ctx.warn(format!(
-                "{}: stopped at {} components of {} rows to limit time and memory; request a number, or exact",
-                self.method,
-                factor.pivots.len(),
-                factor.residual.len()
+                "{}: stopped at {n_components} components of {} rows to limit time and memory; set n_components, or exact=true",
+                self.method, self.n
             ));
         }
     }

@@ -7,7 +7,7 @@
 //! Residuals are computed again in every round from the pivots, so that nothing stays with a block.
 
 use super::feature_map::{FeatureMap, Parts, Summary};
-use super::kobl::{FirstPivot, Kobl, Pivoting, Threshold, ZERO};
+use super::kobl::{FirstPivot, Kobl, Limit, Pivoting, Threshold, ZERO};
 use crate::blocks::{Block, Layout, Moments, Next, Rounds, RowSample, SampledRows};
 use crate::context::Context;
 use crate::data::{Encoder, Rows, Standardizer, is_constant};
@@ -122,8 +122,7 @@ impl KoblRounds {
         let constant: Vec<usize> = (0..self.d).filter(|&j| is_constant(mean[j], std[j])).collect();
         let mut scale = std.clone();
         constant.iter().for_each(|&j| scale[j] = 1.0);
-        let scaler = Standardizer { shift: mean.clone(), scale, constant };
-        let scaler = self.standardize.then_some(scaler);
+        let scaler = self.standardize.then_some(Standardizer { shift: mean.clone(), scale, constant });
         let mut choice = self.kobl.kernel.clone();
         if let KernelChoice::Named { gamma, .. } = &mut choice
             && *gamma == Gamma::Scale
@@ -154,10 +153,8 @@ impl KoblRounds {
         let own = diagonal(&basis.kernel, &x)?;
         let invalid = own.iter().position(|v| !(v.is_finite() && *v >= 0.0));
         let invalid = invalid.map(|i| (block.first + i, own[i]));
-        let m = basis.rows.len();
-        let factor = basis.factor(&x)?;
-        let mut residual = own;
-        let mut out = vec![];
+        let (m, factor) = (basis.rows.len(), basis.factor(&x)?);
+        let (mut residual, mut out) = (own, vec![]);
         for k in 0..m {
             residual.iter_mut().zip(factor.row(k)).for_each(|(r, v)| *r = (*r - v * v).max(0.0));
             if let Some(i) = basis.rows[k].checked_sub(block.first).filter(|&i| i < residual.len()) {
@@ -186,9 +183,14 @@ impl KoblRounds {
         Ok(KoblSums { moments: None, residuals: out, candidates, invalid })
     }
 
+    /// The maximum number of components.
+    fn limit(&self) -> Limit {
+        Limit::new("KOBL", self.kobl.n_components, self.kobl.exact, self.n)
+    }
+
     /// Why to stop after `rank` pivots with these residuals.
     fn stop(&self, rank: usize, now: &Residuals, start: (f64, f64)) -> Option<Stop> {
-        if rank >= self.kobl.n_components.unwrap_or(self.n) {
+        if rank >= self.limit().components {
             return Some(if rank == self.n { Stop::Exhausted } else { Stop::Requested });
         }
         let relative = now.largest.sqrt() / start.0;
@@ -324,7 +326,14 @@ impl Rounds for KoblRounds {
         let m = self.basis.as_ref().map_or(0, |basis| basis.rows.len()) as f64;
         let (d, rows) = (self.d as f64, layout.block_rows.min(self.n) as f64);
         let sums = (CANDIDATES.max(self.sample.len()) as f64 * (d + 3.0) + 3.0 * d) * 8.0;
-        (sums, 8.0 * rows * (2.0 * m + d + 4.0))
+        // With a copy of the pivots.
+        (sums, 8.0 * (rows * (2.0 * m + d + 4.0) + m * d))
+    }
+
+    fn shared_bytes(&self) -> f64 {
+        // The pivots and their factor, which are copied when the candidates are added.
+        let m = self.basis.as_ref().map_or(0, |basis| basis.rows.len() + CANDIDATES) as f64;
+        16.0 * m * (m + self.d as f64)
     }
 
     fn of_block(&self, block: &Block) -> Result<KoblSums> {
@@ -374,10 +383,11 @@ impl Rounds for KoblRounds {
         let start = basis.start.unwrap_or((0.0, 0.0));
         for (rank, now) in (first..).zip(&total.residuals) {
             if let Some(stop) = self.stop(rank, now, start).filter(|_| rank > 0) {
+                self.limit().warn(stop, rank, ctx);
                 return Ok(Next::Fit(self.finish(basis, rank, now, stop)?));
             }
         }
-        let most = self.kobl.n_components.unwrap_or(self.n);
+        let most = self.limit().components;
         let before = basis.rows.len();
         basis.add(&total.candidates, most, self.seed)?;
         ctx.step("pivots", basis.rows.len(), most)?;

@@ -22,6 +22,11 @@ pub trait Rounds: Sized + Sync + Serialize + DeserializeOwned {
     /// Memory of the sums in bytes, and the memory that a block needs besides its rows.
     fn bytes(&self, layout: &Layout) -> (f64, f64);
 
+    /// Memory of the round itself in bytes, with the next one; all threads share it.
+    fn shared_bytes(&self) -> f64 {
+        0.0
+    }
+
     /// The result of a block.
     fn of_block(&self, block: &Block) -> Result<Self::Sums>;
 

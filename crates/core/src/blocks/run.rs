@@ -31,7 +31,8 @@ fn one_round<R: Rounds>(rounds: &R, source: &dyn BlockSource, stage: &str, ctx: 
     let (of_sums, of_block) = rounds.bytes(layout);
     let levels = layout.n_blocks().max(2).ilog(FAN_IN) as f64 + 2.0;
     let at_a_time = threads.min(layout.n_blocks()) as f64;
-    let bytes = at_a_time * (layout.block_bytes() + of_block + of_sums) + levels * of_sums + source.bytes();
+    let of_blocks = at_a_time * (layout.block_bytes() + of_block + of_sums);
+    let bytes = of_blocks + levels * of_sums + rounds.shared_bytes() + source.bytes();
     ctx.need_memory(format!("a pass over blocks of {} rows", layout.block_rows), bytes, ADVICE)?;
     let mut sum = OrderedSum::default();
     let mut waiting: Vec<Block> = Vec::with_capacity(threads);

@@ -10,16 +10,17 @@ use crate::random::Rng;
 const MIN_OF_CLASS: usize = 10;
 
 impl Dataset {
-    /// A random sample of `most` rows of positive weight, in ascending order; `None` if there are not more. It has the class
-    /// proportions of the data, but at least 10 rows of each class, or all of a smaller one, so that rare classes may add some.
-    pub fn sample_rows(&self, most: usize, seed: u64) -> Option<Vec<usize>> {
+    /// A random sample of `most` rows of positive weight, in ascending order; `None` if there are not more. A sample `by_class` has
+    /// the class proportions of the data, but at least 10 rows of each class, or all of a smaller one, so that rare classes may add
+    /// some. Other samples do not depend on the target.
+    pub fn sample_rows(&self, most: usize, by_class: bool, seed: u64) -> Option<Vec<usize>> {
         let rows: Vec<usize> = (0..self.n()).filter(|&row| self.weights().of(row) > 0.0).collect();
         let n = rows.len();
         if n <= most {
             return None;
         }
         let parts = match self.target() {
-            Target::Classes(classes) => {
+            Target::Classes(classes) if by_class => {
                 let mut parts = vec![vec![]; classes.names.len()];
                 rows.iter().for_each(|&row| parts[classes.codes[row]].push(row));
                 parts.retain(|part| !part.is_empty());
@@ -64,12 +65,14 @@ mod tests {
     #[test]
     fn a_sample_has_the_class_proportions_and_the_order_of_the_rows() {
         let data = labeled((0..1000).map(|i| usize::from(i % 4 == 0)).collect());
-        let rows = data.sample_rows(100, 3).unwrap();
+        let rows = data.sample_rows(100, true, 3).unwrap();
         assert_eq!(counts_of(&data, &rows), [75, 25]);
         assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
-        assert_eq!(Some(&rows), data.sample_rows(100, 3).as_ref());
-        assert_ne!(Some(&rows), data.sample_rows(100, 4).as_ref());
-        assert!(data.sample_rows(1000, 3).is_none() && data.sample_rows(usize::MAX, 3).is_none());
+        assert_eq!(Some(&rows), data.sample_rows(100, true, 3).as_ref());
+        assert_ne!(Some(&rows), data.sample_rows(100, true, 4).as_ref());
+        // Without the classes the counts are random.
+        assert_ne!(counts_of(&data, &data.sample_rows(100, false, 3).unwrap()), [75, 25]);
+        assert!(data.sample_rows(1000, true, 3).is_none() && data.sample_rows(usize::MAX, true, 3).is_none());
     }
 
     #[test]
@@ -77,7 +80,7 @@ mod tests {
         // 1960 of class 0, 36 of class 1 and 4 of class 2; a tenth of class 1 would be about 4.
         let data = labeled((0..2000).map(|i| if i % 500 == 7 { 2 } else { usize::from(i < 36) }).collect());
         let all = data.classes("m").unwrap().counts();
-        let rows = data.sample_rows(200, 0).unwrap();
+        let rows = data.sample_rows(200, true, 0).unwrap();
         let [most, some, few] = counts_of(&data, &rows)[..] else { panic!("three classes") };
         assert_eq!((some, few), (10, all[2]));
         // The others are those of the proportional sample.
@@ -88,7 +91,7 @@ mod tests {
     #[test]
     fn a_sample_of_very_many_classes_has_one_row_of_each() {
         let data = labeled((0..1000).map(|i| i % 200).collect());
-        let rows = data.sample_rows(50, 1).unwrap();
+        let rows = data.sample_rows(50, true, 1).unwrap();
         let counts = counts_of(&data, &rows);
         assert!(counts.iter().all(|&count| count >= 1) && rows.len() < 260, "{}", rows.len());
     }
@@ -97,15 +100,15 @@ mod tests {
     fn a_continuous_target_needs_no_classes() {
         let target = Target::Continuous((0..500).map(f64::from).collect());
         let data = Dataset::with_target(Array2::zeros((500, 1)), target).unwrap();
-        assert_eq!(data.sample_rows(50, 0).unwrap().len(), 50);
+        assert_eq!(data.sample_rows(50, true, 0).unwrap().len(), 50);
     }
 
     #[test]
     fn rows_of_weight_zero_are_not_sampled() {
         let weights: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
         let data = labeled(vec![0; 100]).with_weights(weights, "w").unwrap();
-        let rows = data.sample_rows(40, 0).unwrap();
+        let rows = data.sample_rows(40, true, 0).unwrap();
         assert!(rows.len() == 40 && rows.iter().all(|row| row % 2 == 1));
-        assert_eq!(data.sample_rows(50, 0), None);
+        assert_eq!(data.sample_rows(50, true, 0), None);
     }
 }

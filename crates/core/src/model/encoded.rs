@@ -16,7 +16,7 @@ impl Model {
     ) -> Result<Self> {
         let encoder = match selection.selected() {
             [] => None,
-            selected => Some(Encoder::fit(&data.take_columns(selected), encoding)?),
+            selected => Some(Encoder::fit(&data.for_fit().take_columns(selected), encoding)?),
         };
         let (names, recipe) = (data.names().to_vec(), Some(recipe));
         Ok(Self { names, recipe, encoder, content: Content::Selection(selection) })
@@ -60,7 +60,9 @@ impl Model {
     }
 
     pub(super) fn selection_encoder(&self) -> Result<&Encoder> {
-        let absent = || Error::Model { why: "it does not say how features are encoded".into() };
+        let absent = || {
+            Error::Model { why: "it was fitted to a table in passes, and does not say how features are encoded; fit it to a table in memory".into() }
+        };
         self.encoder.as_ref().ok_or_else(absent)
     }
 }

@@ -182,7 +182,8 @@ fn sampled<'a, 'c, S: Selector + ?Sized>(
     data: &'a Dataset,
     ctx: &Context<'c>,
 ) -> Result<(Cow<'a, Dataset>, Option<Sample>, Context<'c>)> {
-    let Some(rows) = selector.max_rows().and_then(|most| data.sample_rows(most, ctx.seed)) else {
+    let by_class = selector.info().needs != Needs::Nothing;
+    let Some(rows) = selector.max_rows().and_then(|most| data.sample_rows(most, by_class, ctx.seed)) else {
         return Ok((data.for_fit(), None, *ctx));
     };
     let ctx = data.hold_rows(rows.len(), ctx)?;

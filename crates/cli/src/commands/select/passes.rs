@@ -10,7 +10,7 @@ use crate::output::{SHOWN, print, print_json};
 use crate::passes::{InPasses, refuse_options};
 use kernsift::blocks::BlockSource;
 use kernsift::data::read::PieceFile;
-use kernsift::model::Content;
+use kernsift::model::{Content, is_json};
 use kernsift::select::SelectorMethod;
 use kernsift::{Context, Selection, Selector};
 use std::path::Path;
@@ -26,6 +26,8 @@ pub fn run(
     refuse_options(&[
         ("--out", args.output.out.is_some()),
         ("--report", args.output.report.is_some()),
+        ("--save FILE.json", args.output.save.as_deref().is_some_and(is_json)),
+        ("--path", args.path.is_some()),
         ("--test", args.test.is_some()),
         ("--pvalues", args.pvalues),
         ("--stability", args.stability),

@@ -53,6 +53,7 @@ impl TargetSurvey {
                     }
                 }
             }
+            Values::Text { .. } if self.texts.len() > MAX_CLASSES => {}
             Values::Text { levels, .. } => {
                 let new = levels.iter().filter(|text| !self.texts.contains(*text)).cloned();
                 self.texts.extend(new.take(MAX_CLASSES + 1).collect::<Vec<_>>());

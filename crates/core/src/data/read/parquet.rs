@@ -7,7 +7,7 @@ mod meaning;
 mod stream;
 
 use self::meaning::Meaning;
-pub(super) use self::stream::{Stream, rows_and_columns};
+pub(super) use self::stream::{Size, Stream};
 use super::levels::Levels;
 use super::number::MAX_EXACT;
 use crate::context::{Context, need_room};

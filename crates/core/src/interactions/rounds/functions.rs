@@ -103,8 +103,8 @@ fn grid(sample: ArrayView1<f64>) -> (Vec<f64>, Vec<f64>) {
 pub(super) enum TargetTable {
     /// Indicators of these classes.
     Classes(Vec<usize>),
-    /// The number between two fences, in units of the largest absolute value.
-    Fenced { low: f64, high: f64, unit: f64 },
+    /// The number between two fences, less their middle, in units of the largest absolute value.
+    Fenced { low: f64, high: f64, middle: f64, unit: f64 },
     /// The rank among sorted numbers.
     Ranks(Vec<f64>),
 }
@@ -129,8 +129,10 @@ impl TargetTable {
             sorted.sort_unstable_by(f64::total_cmp);
             return Self::Ranks(sorted);
         };
-        let unit = values.iter().fold(0.0_f64, |unit, v| unit.max(v.clamp(low, high).abs()));
-        Self::Fenced { low, high, unit }
+        // Near the mean, so that sums of squares keep their digits.
+        let middle = 0.5 * low + 0.5 * high;
+        let unit = values.iter().fold(0.0_f64, |unit, v| unit.max((v.clamp(low, high) - middle).abs()));
+        Self::Fenced { low, high, middle, unit }
     }
 
     /// Number of columns.
@@ -153,8 +155,8 @@ impl TargetTable {
                     }
                 }
             }
-            Self::Fenced { low, high, unit } => {
-                numbers().for_each(|(i, v)| out[[0, i]] = v.clamp(*low, *high) / unit);
+            Self::Fenced { low, high, middle, unit } => {
+                numbers().for_each(|(i, v)| out[[0, i]] = (v.clamp(*low, *high) - middle) / unit);
             }
             Self::Ranks(sorted) => {
                 numbers().for_each(|(i, v)| out[[0, i]] = mean_rank(sorted, *v) / sorted.len() as f64);

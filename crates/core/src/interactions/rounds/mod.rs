@@ -337,9 +337,9 @@ impl Rounds for PairRounds {
             }
             Phase::Beyond(screened, pairs) => {
                 let k = self.screen.n_functions;
-                let size = (1 + 4 * k + k * k + screened.coef.nrows()) as f64;
-                let rows = layout.block_rows.min(self.n) as f64;
-                (8.0 * pairs.len() as f64 * size * size, 8.0 * rows * (4 * k + 4) as f64)
+                let (t, rows) = (screened.target.n_columns(), layout.block_rows.min(self.n) as f64);
+                let size = (1 + 4 * k + k * k + t) as f64;
+                (8.0 * pairs.len() as f64 * size * size, 8.0 * rows * (6 * k + 4 * t) as f64)
             }
         }
     }

@@ -102,7 +102,7 @@ impl Auto {
         nca::check(&encoded, NAME)?;
         let encoded = Robust::fit(encoded.x()).apply_to(encoded)?;
         // In the order of their values, so that results do not depend on the order of rows.
-        let sampled = data.sample_rows(most, ctx.seed).unwrap_or_else(|| nca::sorted_rows(&encoded));
+        let sampled = data.sample_rows(most, true, ctx.seed).unwrap_or_else(|| nca::sorted_rows(&encoded));
         let sample = data.take_rows(&sampled);
         let used = &sample;
         let screened = Screened::new(used, ctx)?;

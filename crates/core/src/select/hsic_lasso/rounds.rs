@@ -2,12 +2,13 @@
 //!
 //! Samples are shuffled within a block of rows, and not over the complete table.
 
-use super::factors::Blocks;
+use super::factors::{Blocks, Stack};
 use super::solution::Solution;
 use super::{HsicLasso, NAME};
 use crate::blocks::{Block, BlockTarget, Layout, Moments, Next, Rounds};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Groups, Target, is_constant};
+use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::optim::{LarsStop, nonnegative_lars};
 use crate::parameters::Parameters;
@@ -65,6 +66,12 @@ impl HsicLassoRounds {
             crate::blocks::TargetLayout::Classes(names) => (Some(names.clone()), false),
             _ => (None, true),
         };
+        if is_continuous && !matches!(method.target_kernel, TargetKernel::Auto | TargetKernel::Linear) {
+            // The bandwidth of gaussian is a median over all rows; the others are for classes.
+            let expected = "auto or linear for a continuous target that is read in passes";
+            let got = serde_json::json!(method.target_kernel);
+            return Err(Error::param(NAME, "target_kernel", expected, got.as_str().unwrap_or_default()));
+        }
         let (method, seed) = (method.clone(), ctx.seed);
         Ok(Self { method, block_size, class_names, is_continuous, wanted, seed, std: None })
     }
@@ -90,6 +97,25 @@ impl HsicLassoRounds {
         Blocks(all, None)
     }
 
+    /// The kernel matrices of the target; `None` if it is constant in this block of rows. `std` is the standard deviation of a
+    /// continuous target.
+    fn target(&self, samples: &Blocks, std: &[f64], block: &Block, ctx: &Context) -> Result<Option<Stack>> {
+        let kernel = self.method.target_kernel;
+        let target = match (&block.target, &self.class_names) {
+            (BlockTarget::Classes(codes), Some(names)) => {
+                Target::Classes(Classes { codes: codes.clone(), names: names.clone() })
+            }
+            _ if kernel == TargetKernel::Auto => return Ok(Some(samples.feature(block.numbers(), std))),
+            _ => Target::Continuous(block.numbers().to_vec()),
+        };
+        let data = Dataset::with_target(Array2::zeros((block.n(), 1)), target)?;
+        match samples.target(&data, kernel, NAME, ctx) {
+            Ok(stack) => Ok(Some(stack)),
+            Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     fn products(&self, std: &[f64], block: &Block, ctx: &Context) -> Result<HsicLassoSums> {
         let (d, samples) = (block.x.ncols(), self.samples(block));
         let mut sums = HsicLassoSums {
@@ -102,31 +128,19 @@ impl HsicLassoRounds {
         if samples.0.is_empty() {
             return Ok(sums);
         }
-        let target = match (&block.target, &self.class_names) {
-            (BlockTarget::Classes(codes), Some(names)) => {
-                let classes = Target::Classes(Classes { codes: codes.clone(), names: names.clone() });
-                // A target of one class in this block is one that no sample block depends on.
-                if codes.iter().all(|code| *code == codes[0]) {
-                    return Ok(sums);
-                }
-                let features = Array2::zeros((block.n(), 1));
-                let data = Dataset::with_target(features, classes)?;
-                samples.target(&data, self.method.target_kernel, NAME, ctx)?
-            }
-            _ => samples.feature(block.numbers(), &std[d..]),
-        };
+        let target = self.target(&samples, &std[d..], block, ctx)?;
         let n = samples.0.len() as f64;
         let varying: Vec<usize> = (0..d).filter(|&j| std[j] > 0.0).collect();
         let factors: Vec<_> =
             varying.iter().map(|&j| samples.feature(&block.x.column(j).to_vec(), &std[j..=j])).collect();
         for (i, (&f, factor)) in varying.iter().zip(&factors).enumerate() {
-            sums.b[f] = n * factor.product(&target);
+            sums.b[f] = target.as_ref().map_or(0.0, |target| n * factor.product(target));
             for (&g, other) in varying.iter().zip(&factors).take(i + 1) {
                 let product = n * factor.product(other);
                 (sums.g[[f, g]], sums.g[[g, f]]) = (product, product);
             }
         }
-        sums.target_norm = n * target.product(&target);
+        sums.target_norm = target.map_or(0.0, |target| n * target.product(&target));
         Ok(sums)
     }
 
@@ -193,5 +207,76 @@ impl Rounds for HsicLassoRounds {
             return Err(Error::ConstantTarget { method: NAME, value });
         }
         Ok(Next::Round(Self { std: Some(all), ..self }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Problem;
+    use super::*;
+    use crate::blocks::{BlockSource, MemoryBlocks};
+
+    /// Asserts that the sums over blocks of rows are those in memory of the same blocks of samples.
+    fn assert_sums_equal_those_in_memory(method: &HsicLasso, data: &Dataset, rows: usize) {
+        let ctx = Context::default();
+        let source = MemoryBlocks::new(data, rows).unwrap();
+        let first = HsicLassoRounds::new(method, source.layout(), FeatureCount::Count(2), &ctx).unwrap();
+        let mut blocks: Vec<Block> = vec![];
+        source
+            .pass(&ctx, &mut |block| {
+                blocks.push(block);
+                Ok(())
+            })
+            .unwrap();
+        let sum = |rounds: &HsicLassoRounds| -> HsicLassoSums {
+            let mut parts = blocks.iter().map(|block| rounds.of_block(block).unwrap());
+            let mut total = parts.next().unwrap();
+            parts.for_each(|later| rounds.add(&mut total, later));
+            total
+        };
+        let total = sum(&first);
+        let Next::Round(second) = first.update(total, &ctx).unwrap() else { panic!("two rounds") };
+        let sums = sum(&second);
+        let mut samples: Vec<Vec<usize>> = vec![];
+        for block in &blocks {
+            for of_block in second.samples(block).0 {
+                samples.push(of_block.into_iter().map(|row| row + block.first).collect());
+            }
+        }
+        let n = samples.len() as f64;
+        assert_eq!(sums.n_blocks, n);
+        let problem = Problem::new(method, data, Blocks(samples, None), &ctx).unwrap();
+        // Standard deviations and products, which are at most 1, are sums in another order.
+        let is_close = |sum: f64, mean: f64| (sum / n - mean).abs() < 1e-10;
+        assert!(is_close(sums.target_norm, problem.target_norm));
+        for f in 0..data.d() {
+            assert!(is_close(sums.b[f], problem.b[f]), "{f}: {} {}", sums.b[f] / n, problem.b[f]);
+            for g in 0..data.d() {
+                let mean = problem.feature(f).product(&problem.feature(g));
+                assert!(is_close(sums.g[[f, g]], mean), "{f} {g}: {} {mean}", sums.g[[f, g]] / n);
+            }
+        }
+    }
+
+    #[test]
+    fn sums_equal_those_in_memory() {
+        let n = 200;
+        let mut rng = Rng::new(3);
+        let x = Array2::from_shape_fn((n, 3), |(i, j)| rng.normal() + (i * j) as f64 / 100.0);
+        // Blocks of 64 rows: the first has one class or a constant target, the last of 8 rows has no block of samples.
+        let classes = Target::Classes(Classes::from_codes((0..n).map(|i| usize::from(i >= 100)).collect()));
+        let numbers = (0..n).map(|i| if i < 64 { 5.0 } else { x[[i, 1]].sin() + x[[i, 2]] }).collect();
+        let of_classes = [TargetKernel::Auto, TargetKernel::Delta, TargetKernel::Linear];
+        let of_numbers = [TargetKernel::Auto, TargetKernel::Linear];
+        for (target, kernels) in [(classes, &of_classes[..]), (Target::Continuous(numbers), &of_numbers[..])]
+        {
+            let data = Dataset::with_target(x.clone(), target).unwrap();
+            for &target_kernel in kernels {
+                let method = HsicLasso { block_size: Some(20), target_kernel, ..HsicLasso::default() };
+                for rows in [64, 200] {
+                    assert_sums_equal_those_in_memory(&method, &data, rows);
+                }
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! The first round collects a sample of rows. Its distinct values are the edges of fine bins; the second round counts rows by fine bin
 //! and class. A fine bin then stands for its rows, with their number as weight, and the method discretizes as it does in memory. If
 //! the sample is the complete table, or a feature has few distinct values, the result equals that in memory; otherwise cuts are at
-//! sampled values only.
+//! sampled values only. Bins of equal width need only the smallest and the largest value, and always equal those in memory.
 
 use crate::blocks::{Block, Layout, Next, Rounds, RowSample, SampledRows, SmallestValues};
 use crate::context::Context;
@@ -119,20 +119,20 @@ impl BinnedRounds {
     fn edges_of(&self, sample: &SampledRows, found: &SmallestValues, j: usize) -> Vec<f64> {
         let (how, n_bins) = self.method.bins();
         let values = found.values();
-        let mut edges = match (found.is_complete(), how) {
-            (true, _) => values.to_vec(),
-            (false, Discretizer::Width) => {
-                return width_cuts_between(values[0], found.largest(), n_bins);
+        let has_few_values = found.is_complete() && few_values(values, self.n as f64).is_some();
+        if how == Discretizer::Width && !has_few_values {
+            return width_cuts_between(values[0], found.largest(), n_bins);
+        }
+        let mut edges = if found.is_complete() {
+            values.to_vec()
+        } else {
+            let mut sorted = sample.x.column(j).to_vec();
+            if !self.sample.is_complete() {
+                sorted.sort_unstable_by(f64::total_cmp);
+                let step = sorted.len().div_ceil(FINE_BINS);
+                sorted = sorted.into_iter().step_by(step).chain(values.iter().copied()).collect();
             }
-            (false, Discretizer::Mdl | Discretizer::Frequency) => {
-                let mut sorted = sample.x.column(j).to_vec();
-                if !self.sample.is_complete() {
-                    sorted.sort_unstable_by(f64::total_cmp);
-                    let step = sorted.len().div_ceil(FINE_BINS);
-                    sorted = sorted.into_iter().step_by(step).chain(values.iter().copied()).collect();
-                }
-                distinct(&sorted)
-            }
+            distinct(&sorted)
         };
         // The first fine bin is below the second smallest value.
         if !edges.is_empty() {
@@ -268,7 +268,7 @@ impl Rounds for BinnedRounds {
         let edges = features.map(|(j, values)| self.edges_of(sample, values, j));
         self.edges = Some(edges.collect());
         self.lowest = total.values.iter().map(|values| values.values()[0]).collect();
-        if !self.sample.is_complete() {
+        if !self.sample.is_complete() && self.method.bins().0 != Discretizer::Width {
             let rows = self.sample.len();
             ctx.note(format!("{}: bins end at values of {rows} sampled rows", self.method.name()));
         }

@@ -10,14 +10,33 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// The numbers of rows and columns of a file.
-pub(in crate::data::read) fn rows_and_columns(path: &Path) -> Result<(u64, usize)> {
-    guarded(|| {
-        let file = open(path)?;
-        let schema = file.metadata().file_metadata().schema_descr_ptr();
-        let columns = plan(schema.columns(), &mut vec![]).len();
-        Ok((check_size(&file, columns, u64::MAX)?, columns))
-    })
+/// Bytes of a decoded page, at most, of a file written with the usual settings.
+const PAGE_BYTES: i64 = 1 << 20;
+
+/// The size of a file.
+pub(in crate::data::read) struct Size {
+    pub rows: u64,
+    pub columns: usize,
+    /// Bytes of a decoded page of each column.
+    pub page_bytes: f64,
+}
+
+impl Size {
+    pub(in crate::data::read) fn of(path: &Path) -> Result<Self> {
+        guarded(|| {
+            let file = open(path)?;
+            let schema = file.metadata().file_metadata().schema_descr_ptr();
+            let planned = plan(schema.columns(), &mut vec![]);
+            let columns = planned.len();
+            let groups = file.metadata().row_groups();
+            let page = |planned: &Planned| {
+                let sizes = groups.iter().map(|group| group.column(planned.place).uncompressed_size());
+                sizes.max().unwrap_or(0).clamp(0, PAGE_BYTES) as f64
+            };
+            let page_bytes = planned.iter().map(page).sum();
+            Ok(Self { rows: check_size(&file, columns, u64::MAX)?, columns, page_bytes })
+        })
+    }
 }
 
 /// A file that is read from its first row to its last, some rows at a time.

@@ -4,9 +4,10 @@ mod delimited;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod place;
+mod record_ends;
 
-use self::place::Place;
 pub(crate) use self::place::Visit;
+use self::place::{FileState, Place};
 use super::format::{FileType, Format, Packing, ReadOptions, STDIN};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ pub struct PieceFile {
     place: Place,
     /// Bytes of the complete table in memory, about.
     table_bytes: f64,
+    /// Bytes that reading a piece takes.
+    piece_bytes: f64,
 }
 
 impl PieceFile {
@@ -30,17 +33,21 @@ impl PieceFile {
         let Ok(FileType { format, packing }) = FileType::of(&name, options.format) else { return Ok(None) };
         // A file whose format is given may be compressed, as its first bytes say.
         let is_plain = packing == Packing::None || packing == Packing::Detect && !is_packed(path)?;
-        let length = std::fs::metadata(path).map_err(|e| Error::io(path, e))?.len();
+        let state = FileState::of(path)?;
+        let length = state.length;
         let (options, path) = (options.clone(), path.to_owned());
-        let place = Place { path, options, format, length };
-        let table_bytes = match format {
+        let place = Place { path, options, format, state };
+        let (table_bytes, piece_bytes) = match format {
             _ if !is_plain || length == 0 || place.options.transpose => return Ok(None),
-            Format::Csv | Format::Tsv => delimited::table_bytes(&place)?,
+            Format::Csv | Format::Tsv => {
+                let piece = (length as f64).min(delimited::PIECE_BYTES as f64);
+                (delimited::table_bytes(&place)?, 4.0 * piece)
+            }
             #[cfg(feature = "parquet")]
-            Format::Parquet => parquet::table_bytes(&place).map_err(|e| e.in_file(&place.path))?,
+            Format::Parquet => parquet::bytes(&place).map_err(|e| e.in_file(&place.path))?,
             _ => return Ok(None),
         };
-        Ok(Some(Self { place, table_bytes }))
+        Ok(Some(Self { place, table_bytes, piece_bytes }))
     }
 
     /// The path.
@@ -63,18 +70,16 @@ impl PieceFile {
 
     /// Bytes that reading and preparing the complete file takes: the file, the table and the data of a method.
     pub fn bytes_in_memory(&self) -> f64 {
-        self.place.length as f64 + 2.0 * self.table_bytes
+        self.place.state.length as f64 + 2.0 * self.table_bytes
     }
 
     /// Bytes that reading a piece takes.
     pub fn piece_bytes(&self) -> f64 {
-        match self.place.format {
-            Format::Parquet => (self.table_bytes / 4.0).min(PARQUET_BYTES),
-            _ => 4.0 * (self.place.length as f64).min(delimited::PIECE_BYTES as f64),
-        }
+        self.piece_bytes
     }
 
-    /// Passes all pieces to `visit`, the first rows first. With `columns` only these columns are read, if the format allows that.
+    /// Passes all pieces to `visit`, the first rows first. With `columns` only these columns are read, if the format allows that. A
+    /// file that has changed since it was opened is an error.
     pub(crate) fn visit(
         &self,
         columns: Option<&[&str]>,
@@ -82,17 +87,20 @@ impl PieceFile {
         ctx: &Context,
         visit: &mut Visit,
     ) -> Result<()> {
+        let in_file = |e: Error| e.in_file(&self.place.path);
+        self.place.check_unchanged().map_err(in_file)?;
         let result = match self.place.format {
             #[cfg(feature = "parquet")]
             Format::Parquet => parquet::visit(&self.place, columns, warnings, ctx, visit),
             _ => delimited::visit(&self.place, warnings, ctx, visit),
         };
-        result.map_err(|e| e.in_file(&self.place.path))
+        // A change in this pass may be the cause of an error.
+        if !matches!(result, Err(Error::Interrupted)) {
+            self.place.check_unchanged().map_err(in_file)?;
+        }
+        result.map_err(in_file)
     }
 }
-
-/// Memory of the decoded pages and the columns of a piece of a Parquet file, about.
-const PARQUET_BYTES: f64 = 96e6;
 
 /// Whether a file starts as gzip and zstd files do.
 fn is_packed(path: &Path) -> Result<bool> {

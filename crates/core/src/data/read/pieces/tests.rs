@@ -58,6 +58,88 @@ fn csv_pieces_are_the_complete_table() {
     assert!(error.contains(&format!("line {}: expected 2 fields, found 3", line + 1)), "{error}");
 }
 
+/// The error of a pass.
+fn pass_error(file: &PieceFile) -> String {
+    file.visit(None, &mut vec![], &Context::default(), &mut |_, _| Ok(())).unwrap_err().to_string()
+}
+
+#[test]
+fn quotes_inside_cells_do_not_join_pieces() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    // One quote inside a cell; then quoted cells with line ends, in several pieces of 2 MiB.
+    let mut text = String::from("pipe,value\n5\" pipe,0\n");
+    (1..300_000).for_each(|i| text += &format!("\"{i}\nmm\",{i}\n"));
+    std::fs::write(&path, &text).unwrap();
+    let file = PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap();
+    let (mut found, mut pieces) = (vec![], 0);
+    let mut visit = |table: &Table, _| {
+        let Values::Numeric(values) = &table.column("value").unwrap().values else { panic!("numbers") };
+        found.extend_from_slice(values);
+        pieces += 1;
+        Ok(())
+    };
+    file.visit(None, &mut vec![], &Context::default(), &mut visit).unwrap();
+    assert!(pieces > 1);
+    assert_eq!(found, (0..300_000).map(f64::from).collect::<Vec<_>>());
+    // A quote that is never closed.
+    let text = "a,b\n1,2\n3,4\n\"5,6\n".to_owned() + &"1,2\n".repeat(9 << 20);
+    std::fs::write(&path, text).unwrap();
+    let error = pass_error(&PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap());
+    assert!(error.contains("line 4: a cell opens with a quote (\") that is not closed"), "{error}");
+}
+
+#[test]
+fn blank_lines_and_long_records_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, options) = (folder.path().join("a.csv"), ReadOptions::default());
+    let blank = "\n".repeat(5 << 20);
+    let text = format!("a,b\n1,2\n3,4\n{blank}5,6\n");
+    std::fs::write(&path, &text).unwrap();
+    let (found, _) = joined(&path, &options);
+    assert_eq!(found, [("a".to_owned(), vec![1.0, 3.0, 5.0]), ("b".to_owned(), vec![2.0, 4.0, 6.0])]);
+    std::fs::write(&path, format!("{text}7\n")).unwrap();
+    let error = pass_error(&PieceFile::open(&path, &options).unwrap().unwrap());
+    let line = (5 << 20) + 5;
+    assert!(error.contains(&format!("line {line}: expected 2 fields, found 1")), "{error}");
+    // The first row ends after the first 2 MiB.
+    let names: Vec<String> = (0..1000).map(|j| format!("{j:01500}")).collect();
+    let row = vec![format!("{:1000}", 1); 1000].join(",");
+    std::fs::write(&path, format!("x{}\n{row}\n{row}\n{row}\n", names.join(",x"))).unwrap();
+    let (found, pieces) = joined(&path, &options);
+    assert!(pieces > 1 && found.len() == 1000 && found.iter().all(|(_, cells)| *cells == [1.0; 3]));
+}
+
+#[test]
+fn a_changed_file_is_an_error() {
+    use std::time::{Duration, SystemTime};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let expected = "the file changed while it was read; copy it, or run again";
+    // As many bytes and rows, at another time: file systems may round times.
+    let change = |seconds: u64| {
+        std::fs::write(&path, "a,b\n3,4\n1,2\n").unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+    };
+    let open = || {
+        std::fs::write(&path, "a,b\n1,2\n3,4\n").unwrap();
+        PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap()
+    };
+    let file = open();
+    assert!(file.visit(None, &mut vec![], &Context::default(), &mut |_, _| Ok(())).is_ok());
+    change(100);
+    assert!(pass_error(&file).contains(expected));
+    // In a pass.
+    let file = open();
+    let mut visit = |_: &Table, _: usize| {
+        change(200);
+        Ok(())
+    };
+    let error = file.visit(None, &mut vec![], &Context::default(), &mut visit).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_pieces_are_the_complete_table() {
@@ -70,6 +152,9 @@ fn parquet_pieces_are_the_complete_table() {
     assert!(pieces > 3);
     assert_eq!(found, expected(&path, &options));
     let file = PieceFile::open(&path, &options).unwrap().unwrap();
+    // At least the cells, twice, and a page for each of the two columns; pages have at most 1 MiB.
+    let cells = 8.0 * 2.0 * 1700.0;
+    assert!((2.0 * cells..3.0 * cells + 2e6 + 1e5).contains(&file.piece_bytes()), "{}", file.piece_bytes());
     let mut names = vec![];
     let mut visit = |table: &Table, _| {
         names = table.names().into_iter().map(str::to_owned).collect();
