@@ -280,7 +280,8 @@ def native_rows(X: Any) -> NativeRows:
     if isinstance(X, PreparedRows):
         return X.native
     if not sparse.issparse(X):
-        return np.asarray(X, dtype=np.float64)
+        # A view of a buffer may begin at any byte.
+        return np.require(X, np.float64, ["ALIGNED"])
     if not X.has_canonical_format:
         # A copy, as this sorts indices and sums duplicates in place.
         X = X.copy()

@@ -141,8 +141,10 @@ def _numbers(block: Any) -> FloatArray:
 
 def _of_block(round_: bytes, first: int, x: Any, y: Any) -> bytes:
     """The result of a block, on a worker: one thread, since a worker runs as many tasks as it has threads."""
-    rows = np.ascontiguousarray(np.asarray(x), dtype=np.float64)
-    return _native.sums_of_block(round_, first, rows, y, Settings(0, 1, 0))
+    # What comes from another worker may begin at any byte of a buffer.
+    rows = np.require(x, np.float64, ["C", "ALIGNED"])
+    target = None if y is None else np.require(y, requirements=["C", "ALIGNED"])
+    return _native.sums_of_block(round_, first, rows, target, Settings(0, 1, 0))
 
 
 def _added(round_: bytes, parts: list[bytes]) -> bytes:
