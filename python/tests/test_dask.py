@@ -145,7 +145,7 @@ def test_a_killed_worker_changes_no_bit(cluster, tmp_path):
     ]:
         expected = answers(estimator.fit(da.from_array(X, chunks=(8000, 6)), y))
         flag = str(tmp_path / type(estimator).__name__)
-        x = da.from_array(X, chunks=(8000, 6)).map_blocks(Dies(flag), dtype=float)
+        x = da.from_array(X, chunks=(8000, 6)).map_blocks(Dies(flag), dtype=float, meta=np.empty((0, 0)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert_equal_bits(expected, answers(estimator.fit(x, y)))
