@@ -158,3 +158,13 @@ def test_files_that_are_not_models(tmp_path):
     path.write_bytes(file_of(selection([number("a")]))[:-1])
     with pytest.raises(ValueError, match="it is truncated"):
         load_model(path)
+
+
+def test_arrays_that_are_not_aligned_are_copied():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    buffer = bytearray(1 + X.nbytes)
+    buffer[1:] = X.tobytes()
+    view = np.frombuffer(buffer, dtype=np.float64, offset=1).reshape(X.shape)
+    assert not view.flags.aligned
+    expected = KOBL(n_components=3).fit(X).pivots_
+    assert_array_equal(KOBL(n_components=3).fit(view).pivots_, expected)
