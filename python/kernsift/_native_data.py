@@ -281,7 +281,7 @@ def native_rows(X: Any) -> NativeRows:
         return X.native
     if not sparse.issparse(X):
         # A view of a buffer may begin at any byte.
-        return np.require(X, np.float64, ["ALIGNED"])
+        return np.asarray(np.require(X, np.float64, ["ALIGNED"]))
     if not X.has_canonical_format:
         # A copy, as this sorts indices and sums duplicates in place.
         X = X.copy()
