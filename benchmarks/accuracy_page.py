@@ -52,11 +52,11 @@ and no others. *All found*: perhaps others, too. The seeds of the draws are 0, 1
 """
 
 
-def means(records: list[dict], sets: list[str]) -> dict[tuple[str, str], float]:
+def means(records: list[dict]) -> dict[tuple[str, str], float]:
     """The mean error of each method on each set, in %."""
     found = defaultdict(list)
     for r in records:
-        if r.get("set") in sets and "errors" in r:
+        if "errors" in r:
             found[r["method"], r["set"]] += [np.mean(e) for e in r["errors"].values()]
     return {key: 100 * float(np.mean(values)) for key, values in found.items()}
 
@@ -86,11 +86,11 @@ def row(cells: list[str]) -> str:
 def error_table(records: list[dict], group: str) -> str:
     sets = [s for s in SETS[group] if any(r.get("set") == s for r in records)]
     records = in_group(records, sets)
-    error = means(records, sets)
+    error = means(records)
     ranks = mean_ranks(error, sets)
     taken = defaultdict(list)
     for r in records:
-        if r.get("set") in sets and "seconds" in r:
+        if "seconds" in r:
             taken[r["method"]].append(r["seconds"])
     head = ["selector", f"mean rank of {len(ranks)}", "mean error", "CPU seconds for all numbers", *sets]
     lines = [row(head), "|---" * len(head) + "|"]
@@ -105,11 +105,13 @@ def error_table(records: list[dict], group: str) -> str:
         lines.append(row([f"**{m}**" if m == AUTO else m, *numbers, *cells]))
     text = f"### {TITLES[group]}\n\n" + "\n".join(lines) + "\n\n"
     text += "" if group == "regression" else near_best(records, error, sets)
-    reasons = [
-        (r["method"], r["set"], r["failed"].split("(", 1)[-1].strip("()'")) for r in records if "failed" in r
-    ]
-    failed = sorted({f"{method} on {name} ({reason})" for method, name, reason in reasons})
+    failed = sorted(f"{r['method']} on {r['set']} ({reason(r['failed'])})" for r in records if "failed" in r)
     return text + (f"Without a result: {', '.join(failed)}.\n\n" if failed else "")
+
+
+def reason(failure: str) -> str:
+    """The message of an exception from its representation."""
+    return failure.split("(", 1)[-1].strip("()'")
 
 
 def in_group(records: list[dict], sets: list[str]) -> list[dict]:

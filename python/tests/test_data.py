@@ -160,7 +160,7 @@ def test_files_that_are_not_models(tmp_path):
         load_model(path)
 
 
-def test_arrays_that_are_not_aligned_are_copied():
+def test_feature_arrays_that_are_not_aligned_are_copied():
     X = np.random.default_rng(0).normal(size=(60, 4))
     buffer = bytearray(1 + X.nbytes)
     buffer[1:] = X.tobytes()
