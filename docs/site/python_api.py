@@ -37,7 +37,10 @@ GROUPS = {
         *("hsic", "HSICResult", "gram"),
     ],
     "Plots": [name for name in kernsift.__all__ if name.startswith("plot_")],
-    "Data and models": ["load_dataset", "list_datasets", "make_synthetic", "load_model", "SavedModel"],
+    "Data and models": [
+        *("load_dataset", "list_datasets", "make_synthetic"),
+        *("save_model", "load_model", "SavedModel", "register_onnx_converters"),
+    ],
 }
 NUMPYDOC_SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 

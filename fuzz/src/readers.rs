@@ -154,7 +154,7 @@ fn small(content: &Content) -> bool {
 /// Adds a valid header and checksum, so that the content is decoded.
 fn with_header(content: &[u8]) -> Vec<u8> {
     let mut bytes = b"kernsift".to_vec();
-    bytes.extend(4u32.to_le_bytes());
+    bytes.extend(5u32.to_le_bytes());
     bytes.extend((content.len() as u64).to_le_bytes());
     bytes.extend(crc32fast::hash(content).to_le_bytes());
     bytes.extend(content);

@@ -23,6 +23,7 @@
 | :mod:`kernsift.functions` | Gram matrices, gamma, triplets |
 | :mod:`kernsift.datasets` | built-in and synthetic data sets |
 | :mod:`kernsift.tables` | what a data frame holds |
+| :mod:`kernsift.dask` | the same estimators on Dask collections, with the extra ``kernsift[dask]`` |
 | :mod:`kernsift.models` | models saved by the command line |
 | :mod:`kernsift.exceptions` | exceptions |
 
@@ -55,7 +56,8 @@ from kernsift.kernels import (
 )
 from kernsift.knockoffs import KnockoffSelector
 from kernsift.learners import XingMetric
-from kernsift.models import SavedModel, load_model
+from kernsift.models import SavedModel, load_model, save_model
+from kernsift.onnx import register_onnx_converters
 from kernsift.plots import (
     plot_error_curve,
     plot_kernels,
@@ -149,6 +151,8 @@ __all__ = [
     "plot_residuals",
     "plot_scores",
     "rank_methods",
+    "register_onnx_converters",
+    "save_model",
     "triplet_accuracy",
     "triplets_from_labels",
 ]

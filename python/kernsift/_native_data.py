@@ -280,8 +280,7 @@ def native_rows(X: Any) -> NativeRows:
     if isinstance(X, PreparedRows):
         return X.native
     if not sparse.issparse(X):
-        # A view of a buffer may begin at any byte.
-        return np.asarray(np.require(X, np.float64, ["ALIGNED"]))
+        return np.asarray(X, np.float64)
     if not X.has_canonical_format:
         # A copy, as this sorts indices and sums duplicates in place.
         X = X.copy()

@@ -127,6 +127,10 @@ ATTRIBUTES: Docs = {
     "target_type_": ("str", 'What `y` holds: "class" or "number" (a continuous target).'),
     "error_curve_": ("ndarray", "Training error by number of features."),
     "coef_": ("ndarray of shape (n_features_in_, n_directions)", "Weights of the features."),
+    "n_samples_used_": (
+        "int",
+        "Number of samples used: all, or the size of the random sample of larger data; see `exact`.",
+    ),
     "path_": (
         "Bunch",
         "The regularization path, an entry per step: `strength`, `objective`, `optimality`, `n_iter`, "

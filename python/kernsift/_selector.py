@@ -124,6 +124,11 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
         self._store_details(answer, X)
         if isinstance(X, PreparedRows):
             answer = _of_frame(answer, X)
+        self._store_selection(answer)
+        return self
+
+    def _store_selection(self, answer: dict[str, Any]) -> None:
+        """Sets the attributes of a selection."""
         n_features = len(answer["scores"])
         self.scores_: FloatArray = answer["scores"]
         self.order_: npt.NDArray[np.int64] = answer["order"]
@@ -135,10 +140,11 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
             self.error_curve_: FloatArray = answer["curve"]
         if answer["coef"] is not None:
             self.coef_: FloatArray = answer["coef"]
+        if "n_samples_used_" in self._fitted:
+            self.n_samples_used_: int = answer["n_used"]
         if "path_" in self._fitted:
             self.path_ = Bunch(**answer["path"])
         self._store_outcome(answer)
-        return self
 
     def _split_rule(self, X: Any, y: Any, groups: Any) -> Rule | None:
         """What splits of the samples respect."""

@@ -133,6 +133,7 @@ class AutoSelector(BaseTargetSelector):
         cv: Any = 5,
         time_budget: float | None = None,
         scoring: str | None = None,
+        exact: bool = False,
         target_type: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -142,6 +143,7 @@ class AutoSelector(BaseTargetSelector):
         self.cv = cv
         self.time_budget = time_budget
         self.scoring = scoring
+        self.exact = exact
         self.target_type = target_type
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -274,6 +274,7 @@ class KOBL(BaseBasis):
         pivoting: str = "greedy",
         first_pivot: str = "first",
         tol: float = 0.0,
+        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -287,6 +288,7 @@ class KOBL(BaseBasis):
         self.pivoting = pivoting
         self.first_pivot = first_pivot
         self.tol = tol
+        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -339,6 +341,7 @@ class KernelGramSchmidt(BaseBasis):
         degree: int = 3,
         coef0: float = 1.0,
         n_components: int | None = None,
+        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -348,6 +351,7 @@ class KernelGramSchmidt(BaseBasis):
         self.degree = degree
         self.coef0 = coef0
         self.n_components = n_components
+        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -394,6 +398,7 @@ class KernelPCA(BaseBasis):
         coef0: float = 1.0,
         n_components: int | None = None,
         center: bool = True,
+        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -404,6 +409,7 @@ class KernelPCA(BaseBasis):
         self.coef0 = coef0
         self.n_components = n_components
         self.center = center
+        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -460,6 +466,7 @@ class KernelDiscriminant(BaseBasis):
         n_components: int | None = None,
         criterion: str = "kda",
         ridge: float = 1e-3,
+        exact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -471,6 +478,7 @@ class KernelDiscriminant(BaseBasis):
         self.n_components = n_components
         self.criterion = criterion
         self.ridge = ridge
+        self.exact = exact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -221,7 +221,7 @@ class FOHSIC(WeightedTargetSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"biased", "unbiased"})]
     }
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_", "n_samples_used_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None adds features until the normalized HSIC no longer increases.",
     }
@@ -233,6 +233,7 @@ class FOHSIC(WeightedTargetSelector):
         gamma: float | None = None,
         target_kernel: str = "auto",
         estimator: str = "biased",
+        exact: bool = False,
         target_type: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
@@ -243,6 +244,7 @@ class FOHSIC(WeightedTargetSelector):
         self.gamma = gamma
         self.target_kernel = target_kernel
         self.estimator = estimator
+        self.exact = exact
         self.target_type = target_type
         self.standardize = standardize
         self.random_state = random_state
@@ -288,7 +290,7 @@ class BAHSIC(WeightedTargetSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"biased", "unbiased"})]
     }
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_", "n_samples_used_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None selects the set with the largest normalized HSIC along the path.",
     }
@@ -302,6 +304,7 @@ class BAHSIC(WeightedTargetSelector):
         gamma: float | None = None,
         target_kernel: str = "auto",
         estimator: str = "biased",
+        exact: bool = False,
         target_type: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
@@ -314,6 +317,7 @@ class BAHSIC(WeightedTargetSelector):
         self.gamma = gamma
         self.target_kernel = target_kernel
         self.estimator = estimator
+        self.exact = exact
         self.target_type = target_type
         self.standardize = standardize
         self.random_state = random_state

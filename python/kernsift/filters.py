@@ -230,6 +230,7 @@ class LaplacianScore(BaseSelector):
     """
 
     _method = "laplacian"
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "n_samples_used_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features with L below 1, the value of a feature unrelated to the graph; if "
@@ -245,6 +246,7 @@ class LaplacianScore(BaseSelector):
         n_neighbors: int = 5,
         weights: str = "heat",
         t: float | None = None,
+        exact: bool = False,
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -255,6 +257,7 @@ class LaplacianScore(BaseSelector):
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.t = t
+        self.exact = exact
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs

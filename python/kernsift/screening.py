@@ -136,13 +136,18 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
             answer = _native.interactions(
                 to_json(self._own_parameters()), native_rows(X), target, self._fit_settings()
             )
-        self._found: dict[str, Any] = json.loads(answer)
-        pairs = self._found["pairs"]
+        positions = X.native.positions if isinstance(X, PreparedRows) else np.arange(X.shape[1])
+        self._store_pairs(json.loads(answer), positions)
+        return self
+
+    def _store_pairs(self, found: dict[str, Any], positions: IntArray) -> None:
+        """Sets the attributes; `positions` are the columns of the features."""
+        self._found = found
+        pairs = found["pairs"]
 
         def numbers(key: str) -> FloatArray:
             return np.array([pair[key] for pair in pairs], dtype=np.float64)
 
-        positions = X.native.positions if isinstance(X, PreparedRows) else np.arange(X.shape[1])
         features = np.array([pair["features"] for pair in pairs], dtype=np.int64).reshape(-1, 2)
         self.pairs_: IntArray = positions[features]
         self.scores_ = numbers("score")
@@ -153,7 +158,6 @@ class InteractionScreen(ReportMixin, FeatureSelectorMixin, Estimator):
         self.main_effects_: IntArray = positions[np.array(self._found["main_effects"], dtype=np.int64)]
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.pairs_[: self.n_significant_].ravel()] = True
-        return self
 
     def _page(self, parts: ReportParts) -> str:
         return _native.interactions_page(parts.native(), to_json(self._found), float(self.alpha))

@@ -184,7 +184,7 @@ class NCASelector(WeightedTargetSelector):
     """
 
     _method = "nca"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_", "n_samples_used_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None adds features until the loss no longer decreases by a relevant amount.",
     }
@@ -196,6 +196,7 @@ class NCASelector(WeightedTargetSelector):
         search: str = "forward",
         swaps: bool = False,
         n_subsamples: int | None = None,
+        exact: bool = False,
         target_type: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
@@ -206,6 +207,7 @@ class NCASelector(WeightedTargetSelector):
         self.search = search
         self.swaps = swaps
         self.n_subsamples = n_subsamples
+        self.exact = exact
         self.target_type = target_type
         self.standardize = standardize
         self.random_state = random_state
@@ -251,7 +253,7 @@ class ReliefF(WeightedTargetSelector):
     """
 
     _method = "relief"
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "classes_", "n_samples_used_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features with a score above 0; if there is none, nothing, with a warning."
@@ -268,6 +270,7 @@ class ReliefF(WeightedTargetSelector):
         class_weights: str = "equal",
         n_samples: int | None = None,
         difference: str = "absolute",
+        exact: bool = False,
         target_type: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
@@ -281,6 +284,7 @@ class ReliefF(WeightedTargetSelector):
         self.class_weights = class_weights
         self.n_samples = n_samples
         self.difference = difference
+        self.exact = exact
         self.target_type = target_type
         self.standardize = standardize
         self.random_state = random_state
@@ -331,7 +335,12 @@ class SVMRFE(WeightedSelector):
         "step": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")],
     }
     _docs: ClassVar[Docs] = {"kernel": ('{"linear", "rbf"}', "The kernel of the SVM.")}
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "error_curve_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *BaseSelector._fitted,
+        "error_curve_",
+        "classes_",
+        "n_samples_used_",
+    )
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None selects half of the features.",
     }
@@ -346,6 +355,7 @@ class SVMRFE(WeightedSelector):
         step: int | float = 1,
         class_weight: str | None = None,
         max_iter: int | None = None,
+        exact: bool = False,
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -358,6 +368,7 @@ class SVMRFE(WeightedSelector):
         self.step = step
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.exact = exact
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -96,6 +96,7 @@ class TAKES(BaseSpace):
         pivoting: str = "greedy",
         first_pivot: str = "first",
         tol: float = 0.0,
+        exact: bool = False,
         gamma_for_n_components: int | None = None,
         weak_learner: str = "klms",
         eta: float = 0.5,
@@ -120,6 +121,7 @@ class TAKES(BaseSpace):
         self.pivoting = pivoting
         self.first_pivot = first_pivot
         self.tol = tol
+        self.exact = exact
         self.gamma_for_n_components = gamma_for_n_components
         self.weak_learner = weak_learner
         self.eta = eta

@@ -67,7 +67,13 @@ class HSFS(BaseTargetSelector):
 
     _method = "hsfs"
     _supports_outputs: ClassVar[bool] = True
-    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (
+        *BaseTargetSelector._fitted,
+        "coef_",
+        "path_",
+        "classes_",
+        "n_samples_used_",
+    )
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects all features with nonzero weight at `radius` or `penalty`; without these, sets of "
@@ -92,6 +98,7 @@ class HSFS(BaseTargetSelector):
         features: int = 512,
         tol: float = 1e-5,
         max_iter: int = 300,
+        exact: bool = False,
         target_type: str = "auto",
         standardize: bool = True,
         random_state: Any = None,
@@ -111,6 +118,7 @@ class HSFS(BaseTargetSelector):
         self.features = features
         self.tol = tol
         self.max_iter = max_iter
+        self.exact = exact
         self.target_type = target_type
         self.standardize = standardize
         self.random_state = random_state

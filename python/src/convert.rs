@@ -1,5 +1,6 @@
 //! Conversion between Python's arrays and the core's types.
 
+use crate::array::{MatrixArgument, VectorArgument};
 use crate::error::to_python;
 use crate::frame::Prepared;
 pub use crate::values::{from_json, name_of, to_indices, to_json};
@@ -7,8 +8,8 @@ use kernsift::data::{
     Classes, Dataset, Encoder, Encoding, Fold, Groups, Rows, SparseRows, SplitRule, Target, Triplet,
 };
 use kernsift::{Outcome, Stop};
+use numpy::ToPyArray;
 use numpy::ndarray::Array2;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,11 +19,11 @@ use std::sync::Arc;
 #[derive(FromPyObject)]
 pub enum RowsArgument<'py> {
     /// A dense array of any memory layout.
-    Dense(PyReadonlyArray2<'py, f64>),
+    Dense(MatrixArgument<'py, f64>),
     /// A prepared data frame.
     Prepared(PyRef<'py, Prepared>),
     /// Number of columns, row starts, columns, values.
-    Sparse(usize, PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
+    Sparse(usize, VectorArgument<'py, u64>, VectorArgument<'py, u32>, VectorArgument<'py, f64>),
 }
 
 impl RowsArgument<'_> {
@@ -62,7 +63,7 @@ impl RowsArgument<'_> {
 
 /// Class labels: a class index per sample, and the names of the classes.
 #[derive(FromPyObject)]
-pub struct ClassesArgument<'py>(PyReadonlyArray1<'py, i64>, Vec<String>);
+pub struct ClassesArgument<'py>(VectorArgument<'py, i64>, Vec<String>);
 
 impl ClassesArgument<'_> {
     fn to_target(&self) -> PyResult<Target> {
@@ -76,8 +77,8 @@ impl ClassesArgument<'_> {
 #[derive(FromPyObject)]
 pub enum TargetArgument<'py> {
     Classes(ClassesArgument<'py>),
-    Numbers(PyReadonlyArray1<'py, f64>),
-    Outputs(PyReadonlyArray2<'py, f64>),
+    Numbers(VectorArgument<'py, f64>),
+    Outputs(MatrixArgument<'py, f64>),
 }
 
 impl TargetArgument<'_> {
@@ -92,11 +93,11 @@ impl TargetArgument<'_> {
 }
 
 /// Training and test indices.
-pub type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+pub type SplitArgument<'py> = (VectorArgument<'py, i64>, VectorArgument<'py, i64>);
 
 /// A split of the rows.
 pub fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
-    let rows = |rows: &PyReadonlyArray1<'_, i64>| {
+    let rows = |rows: &VectorArgument<'_, i64>| {
         let row = |&row: &i64| {
             usize::try_from(row)
                 .map_err(|_| PyValueError::new_err(format!("cv: row numbers count from 0, got {row}")))
@@ -109,7 +110,7 @@ pub fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
 /// What splits of the rows respect: the group of each row as a number from 0, or splits.
 #[derive(FromPyObject)]
 pub enum RuleArgument<'py> {
-    Groups(PyReadonlyArray1<'py, i64>),
+    Groups(VectorArgument<'py, i64>),
     Given(Vec<SplitArgument<'py>>),
 }
 
@@ -137,7 +138,7 @@ pub fn with_rule(data: Arc<Dataset>, rule: Option<RuleArgument<'_>>) -> PyResult
 }
 
 /// A weight per sample, and whether classes are weighted equally.
-pub type WeightsArgument<'py> = (Option<PyReadonlyArray1<'py, f64>>, bool);
+pub type WeightsArgument<'py> = (Option<VectorArgument<'py, f64>>, bool);
 
 /// The data with weights of samples and classes.
 pub fn with_weights(
@@ -198,7 +199,7 @@ pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Op
 }
 
 /// Triplets of sample indices; `triplets` has three columns.
-pub fn to_triplets(triplets: &PyReadonlyArray2<'_, i64>) -> Vec<Triplet> {
+pub fn to_triplets(triplets: &MatrixArgument<'_, i64>) -> Vec<Triplet> {
     // The Python package has checked that indices are not negative.
     triplets.as_array().rows().into_iter().map(|t| [t[0] as usize, t[1] as usize, t[2] as usize]).collect()
 }

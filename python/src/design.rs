@@ -1,5 +1,6 @@
 //! Kernel design.
 
+use crate::array::{MatrixArgument, VectorArgument};
 use crate::convert::{
     RowsArgument, TargetArgument, from_json, from_triplets, name_of, scaled, set_scaling, to_encoded_dataset,
     to_json, to_triplets,
@@ -10,8 +11,8 @@ use kernsift::data::{Dataset, Triplet};
 use kernsift::learn::KernelDesign;
 use kernsift::learn::design::{Base, Mixture, Trial};
 use kernsift::{Context, Kernel};
+use numpy::IntoPyArray;
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -22,7 +23,7 @@ enum TripletSource {
 }
 
 impl TripletSource {
-    fn new(triplets: Option<PyReadonlyArray2<'_, i64>>, n: usize) -> Self {
+    fn new(triplets: Option<MatrixArgument<'_, i64>>, n: usize) -> Self {
         triplets.map_or(Self::Drawn(n), |triplets| Self::Given(to_triplets(&triplets)))
     }
 
@@ -44,7 +45,7 @@ pub fn fit_design<'py>(
     design: &str,
     x: RowsArgument<'py>,
     sizes: Option<Vec<usize>>,
-    triplets: Option<PyReadonlyArray2<'py, i64>>,
+    triplets: Option<MatrixArgument<'py, i64>>,
     y: Option<TargetArgument<'py>>,
     n: usize,
     standardize: bool,
@@ -78,7 +79,7 @@ pub fn prepare_design<'py>(
     design: &str,
     x: RowsArgument<'py>,
     sizes: Option<Vec<usize>>,
-    triplets: Option<PyReadonlyArray2<'py, i64>>,
+    triplets: Option<MatrixArgument<'py, i64>>,
     y: Option<TargetArgument<'py>>,
     n: usize,
     standardize: bool,
@@ -119,10 +120,10 @@ fn set_bases(dict: &Bound<'_, PyDict>, bases: Vec<Base>) -> PyResult<()> {
 pub fn weigh_design<'py>(
     py: Python<'py>,
     design: &str,
-    grams: Vec<PyReadonlyArray2<'py, f64>>,
+    grams: Vec<MatrixArgument<'py, f64>>,
     features: Vec<Option<usize>>,
-    places: PyReadonlyArray1<'py, i64>,
-    triplets: PyReadonlyArray2<'py, i64>,
+    places: VectorArgument<'py, i64>,
+    triplets: MatrixArgument<'py, i64>,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let design = from_json::<KernelDesign>("design", design)?;

@@ -58,6 +58,7 @@ fn message(error: &Error) -> String {
         Error::MissingUnsupported { .. } => {
             "Impute it, for example with sklearn.impute.SimpleImputer, or drop the row."
         }
+        Error::RoundsUnsupported { .. } => "Use one of these, or fit to an array in memory.",
         Error::WeightsUnsupported { .. } => "Use another one, or leave out sample_weight and class_weight.",
         Error::OutputsUnsupported { .. } => "Use another one, or pass a y of one column.",
         Error::NoCompleteRows => "Impute missing values, for example with sklearn.impute.SimpleImputer.",

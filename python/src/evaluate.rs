@@ -1,5 +1,6 @@
 //! Comparison of methods. Results are returned as the text of the results log.
 
+use crate::array::MatrixArgument;
 use crate::convert::{
     RowsArgument, RuleArgument, SplitArgument, TargetArgument, WeightsArgument, from_json, to_fold,
     to_indices, to_json, to_triplets, with_rule, with_weights,
@@ -14,7 +15,7 @@ use kernsift::evaluate::{
     Candidate, Compare, Evaluator, EvaluatorChoice, External, ExternalComparison, FoldSelection, Metric,
     ResultsLog, SplitChoice, Summary, scores,
 };
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -312,10 +313,7 @@ pub fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
 
 /// The fraction of triplets that a Gram matrix satisfies.
 #[pyfunction]
-pub fn triplet_accuracy(
-    gram: PyReadonlyArray2<'_, f64>,
-    triplets: PyReadonlyArray2<'_, i64>,
-) -> PyResult<f64> {
+pub fn triplet_accuracy(gram: MatrixArgument<'_, f64>, triplets: MatrixArgument<'_, i64>) -> PyResult<f64> {
     scores::triplet_accuracy(gram.as_array(), &to_triplets(&triplets)).map_err(to_python)
 }
 

@@ -1,5 +1,6 @@
 //! Data frames, prepared like files.
 
+use crate::array::VectorArgument;
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use crate::values::{from_json, to_indices, to_json};
@@ -8,7 +9,7 @@ use kernsift::data::{
     Account, Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Missing, Prepare, Recipe, Table,
     Target, TargetChoice, TargetType, Values, read_target as read_target_of, table::MISSING,
 };
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
+use numpy::{IntoPyArray, PyArray1, PyArray2, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -27,15 +28,15 @@ const MAX_EXACT: u64 = 1 << 53;
 #[derive(FromPyObject)]
 enum ColumnArgument<'py> {
     /// Numbers; NaN where a value is missing.
-    Numbers(PyReadonlyArray1<'py, f64>),
+    Numbers(VectorArgument<'py, f64>),
     /// Integers, of which none is missing.
-    Integers(PyReadonlyArray1<'py, i64>),
+    Integers(VectorArgument<'py, i64>),
     /// Text; None where a value is missing.
     Text(Vec<Option<String>>),
     /// The code of each cell, negative where a value is missing; the texts; and the type: text, category or ordered.
-    Coded(PyReadonlyArray1<'py, i64>, Vec<String>, String),
+    Coded(VectorArgument<'py, i64>, Vec<String>, String),
     /// A list of an array: days since 1970-01-01; NaN where a value is missing.
-    Dates([PyReadonlyArray1<'py, f64>; 1]),
+    Dates([VectorArgument<'py, f64>; 1]),
 }
 
 impl ColumnArgument<'_> {
@@ -65,7 +66,7 @@ impl ColumnArgument<'_> {
 }
 
 /// Numbers, or text if one of them would be rounded.
-fn integers(name: String, values: &PyReadonlyArray1<'_, i64>) -> Column {
+fn integers(name: String, values: &VectorArgument<'_, i64>) -> Column {
     let values = values.as_array();
     if values.iter().all(|v| v.unsigned_abs() <= MAX_EXACT) {
         return Column::numeric(name, values.iter().map(|&v| v as f64).collect());
@@ -183,9 +184,10 @@ fn target_to_python<'py>(py: Python<'py>, target: &Target) -> PyResult<Bound<'py
 pub struct Prepared {
     /// Computations share it; a new target replaces it.
     data: Mutex<Arc<Dataset>>,
-    recipe: Recipe,
+    /// How the frame is read.
+    pub recipe: Recipe,
     /// The column of the frame that each feature comes from.
-    positions: Vec<usize>,
+    pub positions: Vec<usize>,
     /// What each column of the frame holds, and what is done with it.
     account: Arc<Account>,
     /// The row of the frame that each sample comes from.
@@ -233,7 +235,7 @@ impl Prepared {
     }
 
     /// These samples.
-    fn take(&self, rows: PyReadonlyArray1<'_, i64>) -> Self {
+    fn take(&self, rows: VectorArgument<'_, i64>) -> Self {
         let rows: Vec<usize> = rows.as_array().iter().map(|&row| row as usize).collect();
         Self {
             data: Mutex::new(Arc::new(self.data().take_rows(&rows))),

@@ -1,5 +1,6 @@
 //! Kernel learners.
 
+use crate::array::MatrixArgument;
 use crate::convert::{
     RowsArgument, from_json, name_of, scaled, set_scaling, to_encoded_dataset, to_triplets,
 };
@@ -7,7 +8,7 @@ use crate::run::{Settings, run};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::learn::{KernelLearner, XingMetric};
 use kernsift::{Error, Kernel};
-use numpy::{IntoPyArray, PyReadonlyArray2};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,7 +20,7 @@ pub fn fit_xing<'py>(
     xing: &str,
     x: RowsArgument<'py>,
     sizes: Option<Vec<usize>>,
-    triplets: PyReadonlyArray2<'py, i64>,
+    triplets: MatrixArgument<'py, i64>,
     standardize: bool,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -55,7 +56,7 @@ pub fn kernel_triplet_accuracy<'py>(
     py: Python<'py>,
     kernel: &str,
     x: RowsArgument<'py>,
-    triplets: PyReadonlyArray2<'py, i64>,
+    triplets: MatrixArgument<'py, i64>,
     settings: Settings,
 ) -> PyResult<f64> {
     let kernel: Kernel = from_json("kernel", kernel)?;

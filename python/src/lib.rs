@@ -5,9 +5,11 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `array` | arrays as arguments |
 //! | `convert` | conversion of arrays, labels and JSON |
 //! | `frame` | data frames |
 //! | `error` | conversion of errors to exceptions |
+//! | `rounds` | fits in rounds over blocks of rows |
 //! | `run` | threads, progress, warnings, Ctrl-C |
 //! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `results`, `kernel`, `dependence`, `interactions`, `significance`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
 
@@ -16,6 +18,7 @@
 use kernsift::internals::Counting;
 use pyo3::prelude::*;
 
+mod array;
 mod basis;
 mod classify;
 mod convert;
@@ -31,6 +34,7 @@ mod learn;
 mod model;
 mod report;
 mod results;
+mod rounds;
 mod run;
 mod select;
 mod significance;
@@ -79,6 +83,8 @@ mod _native {
         classification_scores, compare_page, predictions, rank_methods, ranks_page, regression_scores,
         summarize,
     };
+    #[pymodule_export]
+    use super::rounds::{add_sums, block_rows, next_round, start_rounds, sums_of_block};
     #[pymodule_export]
     use super::run::take_peak;
     #[pymodule_export]

@@ -3,11 +3,13 @@
 use crate::convert::{RowsArgument, to_indices};
 use crate::data::set_column;
 use crate::error::to_python;
-use crate::frame::{Others, to_table};
+use crate::frame::{Others, Prepared, to_table};
 use crate::run::{Settings, run};
+use kernsift::Selection;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::path::PathBuf;
 
 /// A saved basis, selection or kernel, with the preprocessing of its data.
@@ -20,6 +22,45 @@ impl Model {
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Self> {
         kernsift::Model::load(&path).map(Self).map_err(to_python)
+    }
+
+    /// A model from the bytes of a file.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        kernsift::Model::from_bytes(bytes).map(Self).map_err(to_python)
+    }
+
+    /// A selection among the features of a frame, with their scores; `selected` are columns of the frame, best first.
+    #[staticmethod]
+    fn of_selection(
+        py: Python<'_>,
+        prepared: &Prepared,
+        method: String,
+        selected: Vec<(usize, f64)>,
+        standardize: bool,
+        settings: Settings,
+    ) -> PyResult<Self> {
+        let (data, recipe, encoding) =
+            (prepared.data(), prepared.recipe.clone(), prepared.encoding(standardize));
+        let mut scores = vec![0.0; data.d()];
+        let mut order = vec![];
+        for (column, score) in selected {
+            let feature = prepared.positions.iter().position(|&position| position == column);
+            let feature = feature.ok_or_else(|| PyValueError::new_err(format!(
+                "column {column} (from 0) is selected, but not a feature of X. Pass the samples of the fit."
+            )))?;
+            scores[feature] = score;
+            order.push(feature);
+        }
+        let n_selected = order.len();
+        let selection = Selection { order, ..Selection::by_score(&method, scores, n_selected) };
+        run(py, settings, move |_| kernsift::Model::of_selection(&data, recipe, selection, encoding))
+            .map(Self)
+    }
+
+    /// Writes a file.
+    fn save(&self, path: PathBuf) -> PyResult<()> {
+        self.0.save(&path).map_err(to_python)
     }
 
     /// The method of the model.
@@ -43,6 +84,30 @@ impl Model {
     /// Whether frames need preprocessing: missing values, text, or other columns than the model uses.
     fn prepares(&self) -> bool {
         self.0.recipe.is_some()
+    }
+
+    /// The positions of the selected features among the input columns, best first; an error for other models.
+    fn selected<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        Ok(to_indices(self.0.selection().map_err(to_python)?.selected()).into_pyarray(py))
+    }
+
+    /// The names of the columns of `encode_table`.
+    fn encoded_names(&self) -> PyResult<Vec<String>> {
+        self.0.encoded_names().map_err(to_python)
+    }
+
+    /// Prepares named columns as in training, and encodes the selected features as numbers; also returns the number of dropped
+    /// rows, and the number of cells with other categories, by column.
+    fn encode_table<'py>(
+        &self,
+        py: Python<'py>,
+        columns: &Bound<'py, PyAny>,
+        settings: Settings,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize, Others)> {
+        let (table, model) = (to_table(columns)?, self.0.clone());
+        let n_rows = table.n_rows();
+        let output = run(py, settings, move |_| model.encode_table(&table))?;
+        Ok((output.values.into_pyarray(py), n_rows - output.rows.len(), output.other))
     }
 
     /// Applies the model to samples of its columns.
@@ -144,5 +209,9 @@ impl Model {
         let (model, n_rows) = (self.0.clone(), table.n_rows());
         let output = run(py, settings, move |ctx| model.predict_table(&table, ctx))?;
         Ok((to_indices(&output.values).into_pyarray(py), n_rows - output.rows.len(), output.other))
+    }
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let bytes = slf.get().0.to_bytes().map_err(to_python)?;
+        Ok((slf.get_type().getattr("from_bytes")?, (PyBytes::new(slf.py(), &bytes),)))
     }
 }

@@ -1,10 +1,10 @@
 //! Scores, tables and reports of comparisons.
 
+use crate::array::MatrixArgument;
 use crate::convert::{from_json, to_json};
 use crate::error::to_python;
 use kernsift::data::Weights;
 use kernsift::evaluate::{MeanRanks, Metric, Predictions, ResultsLog, Scores, Summary};
-use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
 /// The scores of predicted classes as JSON; `class_scores` has a column per class, or one for the second of two.
@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 pub fn classification_scores(
     truth: Vec<usize>,
     predicted: Vec<usize>,
-    class_scores: PyReadonlyArray2<'_, f64>,
-    probabilities: Option<PyReadonlyArray2<'_, f64>>,
+    class_scores: MatrixArgument<'_, f64>,
+    probabilities: Option<MatrixArgument<'_, f64>>,
     weights: Option<Vec<f64>>,
 ) -> PyResult<String> {
     let weights = Weights::new(weights.as_deref());
@@ -31,7 +31,7 @@ pub fn predictions(
     classes: Vec<String>,
     truth: (Vec<usize>, Option<Vec<f64>>),
     predicted: Vec<usize>,
-    probabilities: Option<PyReadonlyArray2<'_, f64>>,
+    probabilities: Option<MatrixArgument<'_, f64>>,
 ) -> PyResult<String> {
     let probabilities = probabilities.as_ref().map(|p| p.as_array());
     let truth = (truth.0.as_slice(), Weights::new(truth.1.as_deref()));

@@ -6,12 +6,12 @@ use crate::convert::{
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
-use kernsift::Selector;
 use kernsift::catalog::{self, FAMILIES};
 use kernsift::classify::Svm;
 use kernsift::method::Info;
 use kernsift::parameters::{Parameter, Parameters};
 use kernsift::select::{Automatic, FeatureCount, PathPoint, SelectorMethod};
+use kernsift::{Selection, Selector};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -38,7 +38,13 @@ pub fn select<'py>(
     let data = with_weights(data, weights).map_err(to_python)?;
     let encoding = x.encoding(standardize);
     drop(x);
+    let n = data.n();
     let selection = run(py, settings, move |ctx| method.select_typed(&data, n_features, encoding, ctx))?;
+    selection_dict(py, selection, n)
+}
+
+/// The parts of a selection from `n` samples.
+pub fn selection_dict(py: Python<'_>, selection: Selection, n: usize) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
     dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;
@@ -46,6 +52,7 @@ pub fn select<'py>(
     dict.set_item("curve", selection.curve.into_pyarray(py))?;
     dict.set_item("coef", selection.coef.map(|coef| coef.into_pyarray(py)))?;
     dict.set_item("path", path(py, selection.path)?)?;
+    dict.set_item("n_used", selection.sample.map_or(n, |sample| sample.n_used))?;
     dict.set_item("automatic", selection.automatic.map(|found| to_json(&found)).transpose()?)?;
     set_outcome(&dict, &selection.outcome)?;
     Ok(dict)

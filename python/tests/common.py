@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator
 
 import kernsift
 
+#: A saved model is read from a file, and not fitted.
 ESTIMATORS = {
     name: thing
     for name, thing in ((name, getattr(kernsift, name)) for name in kernsift.__all__)
-    if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
+    if inspect.isclass(thing) and issubclass(thing, BaseEstimator) and thing is not kernsift.SavedModel
 }
 
 

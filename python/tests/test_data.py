@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import datasets as sklearn_datasets
 
-from kernsift import KOBL, list_datasets, load_dataset, load_model, make_synthetic
+from kernsift import KOBL, FisherScore, hsic, list_datasets, load_dataset, load_model, make_synthetic
 
 
 def test_every_data_set_loads():
@@ -49,7 +49,7 @@ def test_synthetic_data_follow_their_formula():
 
 def file_of(model):
     content = msgpack.packb(model)
-    return b"kernsift" + struct.pack("<IQI", 4, len(content), zlib.crc32(content)) + content
+    return b"kernsift" + struct.pack("<IQI", 5, len(content), zlib.crc32(content)) + content
 
 
 def selection(columns, missing="error"):
@@ -73,11 +73,11 @@ def selection(columns, missing="error"):
 
 def number(name):
     plain = {"decimal": ".", "thousands": None, "unit": None}
-    return {"name": name, "parsing": {"number": {"format": plain, "missing": []}}}
+    return {"name": name, "parsing": {"type": "number", "format": plain, "missing": []}}
 
 
 def category(name, *levels):
-    return {"name": name, "parsing": {"category": {"levels": list(levels)}}}
+    return {"name": name, "parsing": {"type": "category", "levels": list(levels)}}
 
 
 @pytest.fixture
@@ -160,11 +160,24 @@ def test_files_that_are_not_models(tmp_path):
         load_model(path)
 
 
-def test_feature_arrays_that_are_not_aligned_are_copied():
-    X = np.random.default_rng(0).normal(size=(60, 4))
-    buffer = bytearray(1 + X.nbytes)
-    buffer[1:] = X.tobytes()
-    view = np.frombuffer(buffer, dtype=np.float64, offset=1).reshape(X.shape)
+def unaligned(values):
+    """The same numbers in a view that begins at an odd byte."""
+    buffer = bytearray(1 + values.nbytes)
+    buffer[1:] = values.tobytes()
+    view = np.frombuffer(buffer, dtype=values.dtype, offset=1).reshape(values.shape)
     assert not view.flags.aligned
+    return view
+
+
+def test_arrays_that_are_not_aligned_give_the_same():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y, weights = X[:, 1] + 0.1 * X[:, 2], np.arange(60.0) + 1
     expected = KOBL(n_components=3).fit(X).pivots_
-    assert_array_equal(KOBL(n_components=3).fit(view).pivots_, expected)
+    assert_array_equal(KOBL(n_components=3).fit(unaligned(X)).pivots_, expected)
+    expected = FisherScore().fit(X, y, sample_weight=weights).scores_
+    found = FisherScore().fit(unaligned(X), unaligned(y), sample_weight=unaligned(weights)).scores_
+    assert_array_equal(found, expected)
+    rows = sparse.csr_matrix(X)
+    rows.data = unaligned(rows.data)
+    assert_array_equal(FisherScore().fit(rows, y).scores_, FisherScore().fit(X, y).scores_)
+    assert hsic(unaligned(X[:, :1]), unaligned(y)) == hsic(X[:, :1], y)

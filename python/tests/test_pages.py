@@ -224,6 +224,21 @@ def test_claims_follow_from_the_tables():
     assert "Only `AutoSelector` finds both" in text(README)
 
 
+def test_the_cost_of_hsfs_has_consistent_numbers():
+    """Times depend on the computer; other columns follow from them, and so do the words of the results."""
+    page = text(DOCS / "hsfs_cost.md")
+    _, *body = script("make_tables").rows(page)
+    sizes, ours, bare, ratio, each = ([float(line[k].split()[0]) for line in body] for k in range(5))
+    for k, size in enumerate(sizes):
+        # Half a unit of the last digit of each number.
+        rounded = 0.05 / ours[k] + 0.05 / bare[k]
+        assert abs(ours[k] / bare[k] - ratio[k]) <= rounded * ratio[k] + 0.005
+        assert abs(1e3 * ours[k] / size - each[k]) <= 50 / size + 0.005
+    # "take less time than the matrix products"; "time is proportional to the number of features".
+    assert max(ratio) < 1 and max(each) < 2 * min(each)
+    assert re.search(r"^20 of 20,000 columns of 1000 rows: \d+ s, \d+ steps, ", page, re.MULTILINE)
+
+
 def test_the_readme_is_short():
     assert len(text(README).splitlines()) <= 120
 

@@ -87,6 +87,7 @@ fn advice(error: &Error) -> Option<&'static str> {
             "Pass --missing auto, mean or median to impute, --missing drop to drop rows, or use a method that supports \
              missing values."
         }
+        Error::RoundsUnsupported { .. } => "Raise --memory-limit, or use one of these methods.",
         Error::WeightsUnsupported { .. } => "Use another method, or leave out --weights and --class-weight.",
         Error::OutputsUnsupported { .. } => "Use another method, or name one column with --target.",
         Error::NoCompleteRows => "Pass --missing auto, mean or median to impute missing values.",

@@ -9,7 +9,7 @@ use kernsift::data::{
     Account, Action, BuiltIn, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe, Table, Target,
     TargetChoice, TargetType, join_labels,
 };
-use kernsift::model::Content;
+use kernsift::model::{Content, is_json};
 use kernsift::{Context, Error, Model, Observer, Result};
 use ndarray::Array2;
 use serde_json::{Value, json};
@@ -78,16 +78,10 @@ impl Loaded {
     }
 
     /// The JSON record of a command: the given fields, and those that all records have.
-    pub fn record(&self, command: &str, ctx: &Context, mut fields: Value) -> Value {
+    pub fn record(&self, command: &str, ctx: &Context, fields: Value) -> Value {
         let data = &self.prepared.data;
         let targets: Vec<&str> = self.prepared.recipe.targets().collect();
-        let target = if targets.len() > 1 { json!(targets) } else { json!(targets.first()) };
-        fields["command"] = command.into();
-        fields["version"] = env!("CARGO_PKG_VERSION").into();
-        fields["data"] = json!({"name": self.name, "rows": data.n(), "columns": data.d(),
-                                "target": target});
-        fields["seed"] = ctx.seed.into();
-        fields
+        record_of(command, ctx, fields, (&self.name, data.n(), data.d(), &targets))
     }
 
     /// The data in a line: name, size and target; `scaling` follows the number of columns.
@@ -95,6 +89,21 @@ impl Loaded {
         let data = &self.prepared.data;
         format!("{}: {} rows, {} columns{scaling}, {}", self.name, data.n(), data.d(), describe_target(self))
     }
+}
+
+/// The JSON record of a command with a table of this name, numbers of rows and columns, and targets.
+pub fn record_of(
+    command: &str,
+    ctx: &Context,
+    mut fields: Value,
+    (name, rows, columns, targets): (&str, usize, usize, &[&str]),
+) -> Value {
+    let target = if targets.len() > 1 { json!(targets) } else { json!(targets.first()) };
+    fields["command"] = command.into();
+    fields["version"] = env!("CARGO_PKG_VERSION").into();
+    fields["data"] = json!({"name": name, "rows": rows, "columns": columns, "target": target});
+    fields["seed"] = ctx.seed.into();
+    fields
 }
 
 /// Reads a file or a built-in data set, and shows the reader's warnings.
@@ -207,8 +216,12 @@ pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Acc
 
 /// The target columns: several in a list, unless a column has the list as its name.
 pub fn target_names<'a>(args: &'a TableArgs, table: &Table) -> Vec<&'a str> {
+    target_names_among(args, &table.names())
+}
+
+fn target_names_among<'a>(args: &'a TableArgs, names: &[&str]) -> Vec<&'a str> {
     match args.target.as_deref() {
-        Some(list) if list.contains(',') && !table.names().contains(&list) => {
+        Some(list) if list.contains(',') && !names.contains(&list) => {
             list.split(',').map(str::trim).collect()
         }
         one => one.into_iter().collect(),
@@ -225,7 +238,13 @@ fn need_one_target(args: &TableArgs, table: &Table, what: &str) -> Result<()> {
 
 /// How the arguments say to prepare a table.
 pub fn options(args: &TableArgs, table: &Table) -> Result<Prepare> {
-    let names = target_names(args, table);
+    options_for(args, &table.names())
+}
+
+/// How the arguments say to prepare a table with these columns.
+pub fn options_for(args: &TableArgs, columns: &[impl AsRef<str>]) -> Result<Prepare> {
+    let columns_of: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
+    let names = target_names_among(args, &columns_of);
     if let Some(at) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
         let twice = Error::parse(format!("the target '{}' is named twice", names[at]));
         return Err(twice.in_file(Path::new(&args.data)));
@@ -233,7 +252,7 @@ pub fn options(args: &TableArgs, table: &Table) -> Result<Prepare> {
     let target = match names.first() {
         None => TargetChoice::Auto,
         // Unless a column has this name.
-        Some(&"none") if !table.names().contains(&"none") => TargetChoice::None,
+        Some(&"none") if !columns_of.contains(&"none") => TargetChoice::None,
         Some(&name) => TargetChoice::Named(name.to_owned()),
     };
     let other_targets = names.iter().skip(1).map(|&name| name.to_owned()).collect();
@@ -242,7 +261,7 @@ pub fn options(args: &TableArgs, table: &Table) -> Result<Prepare> {
 }
 
 /// Shows what was decided about the target, and warnings.
-fn inform(account: &Account, notes: &[String], target_type: TargetType, console: &Console) {
+pub fn inform(account: &Account, notes: &[String], target_type: TargetType, console: &Console) {
     notes.iter().for_each(|note| console.inform(note));
     if let Some(doubt) = doubt_about_target(account).filter(|_| target_type == TargetType::Auto) {
         console.inform(&doubt);
@@ -324,6 +343,17 @@ pub fn check_fit_outputs(
     let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain(loaded.files()).collect();
     check_outputs(&[&args.files(), tables].concat(), &inputs)?;
     args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &loaded.targets)?))
+}
+
+/// Returns an error for a file of JSON, in which only a selection of features can be saved.
+pub fn refuse_json(save: Option<&Path>) -> std::result::Result<(), Failure> {
+    match save.filter(|path| is_json(path)) {
+        None => Ok(()),
+        Some(path) => Err(Failure::Input(format!(
+            "--save {}: only a selection of features can be saved as JSON; choose another extension than .json",
+            path.display()
+        ))),
+    }
 }
 
 /// A column of a table by name.

@@ -5,6 +5,7 @@
 //! | `args` | commands, options and help texts |
 //! | `commands` | a file per command |
 //! | `input` | reads and prepares tables |
+//! | `passes` | tables that do not fit into memory |
 //! | `console` | progress, messages and Ctrl-C |
 //! | `output` | tables and charts |
 //! | `terminal` | width, colors and control characters |
@@ -18,6 +19,7 @@ mod console;
 mod failure;
 mod input;
 mod output;
+mod passes;
 mod roles;
 mod terminal;
 

@@ -17,11 +17,13 @@ mod interactions;
 mod kernel_space;
 mod messy;
 mod outputs;
+mod passes;
 mod reading;
 mod report;
 mod reproduce;
 mod scratch;
 mod significance;
+mod tall;
 mod transforms;
 mod weights;
 

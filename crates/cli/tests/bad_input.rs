@@ -233,6 +233,20 @@ fn advice_of_apply_is_specific() {
         );
     }
     assert!(s.error("apply takes.ks good.csv --out features.xlsx").contains(".csv and .tsv"));
+    for method in ["takes", "kobl"] {
+        assert_eq!(
+            s.error(&format!("apply {method}.ks good.csv --encode")),
+            format!(
+                "{method}.ks: a model fitted by {method} is not a selection of features; leave out --encode"
+            )
+        );
+    }
+    for fit in ["select good.csv -m takes", "basis good.csv", "design builtin:iris"] {
+        assert_eq!(
+            s.error(&format!("{fit} --save model.json")),
+            "--save model.json: only a selection of features can be saved as JSON; choose another extension than .json"
+        );
+    }
 }
 
 #[test]

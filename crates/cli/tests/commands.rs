@@ -39,6 +39,13 @@ fn selected_features_are_written_saved_and_applied() {
     assert!(reduced.starts_with("flavanoids,proline,target\n3.06,1065,0\n"), "{}", &reduced[..60]);
     let applied = s.ok("apply wine.ks wine.csv");
     assert_eq!(applied.out, reduced);
+    s.ok("select wine.csv -m fisher -k 2 --save wine.json");
+    assert_eq!(s.ok("apply wine.json wine.csv").out, reduced);
+    let encoded = s.ok("apply wine.json wine.csv --encode").out;
+    assert!(encoded.starts_with("flavanoids,proline,target\n1.0"), "{}", &encoded[..60]);
+    assert_eq!(s.ok("apply wine.ks wine.csv --encode").out, encoded);
+    s.ok("select wine.csv -m fisher -k 2 --scale none --save raw.json");
+    assert_eq!(s.ok("apply raw.json wine.csv --encode").out, reduced);
     s.ok("apply wine.ks wine.csv --out again.csv.gz");
     assert_eq!(
         s.ok("select again.csv.gz -q").out.lines().next().unwrap(),

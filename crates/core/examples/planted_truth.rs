@@ -49,6 +49,18 @@ pub fn madelon_hits(name: &str, rows: usize) -> Result<usize> {
     Ok(selection.selected().iter().filter(|&&j| MADELON.contains(&(j + 1))).count())
 }
 
+/// The cell of a method: for how many seeds all relevant features are found, and how many in total.
+pub fn cell(name: &str, pattern: Pattern, rows: usize) -> Result<String> {
+    let (mut complete, mut found, mut total) = (0, 0, 0);
+    for seed in 0..SEEDS {
+        let (hits, of) = hits(name, pattern, rows, seed)?;
+        complete += u64::from(hits == of);
+        found += hits;
+        total += of;
+    }
+    Ok(format!("{complete} of {SEEDS} ({found} of {total})"))
+}
+
 fn main() -> Result<()> {
     let names: Vec<String> =
         PATTERNS.iter().map(|(pattern, n)| format!("{}, n = {n}", pattern.name())).collect();
@@ -56,17 +68,8 @@ fn main() -> Result<()> {
     println!("| method | {} | Madelon, 10 features |", names.join(" | "));
     println!("|---|{}---|", "---|".repeat(PATTERNS.len()));
     for name in METHODS {
-        let mut cells = vec![];
-        for (pattern, rows) in PATTERNS {
-            let (mut complete, mut found, mut total) = (0, 0, 0);
-            for seed in 0..SEEDS {
-                let (hits, of) = hits(name, pattern, rows, seed)?;
-                complete += u64::from(hits == of);
-                found += hits;
-                total += of;
-            }
-            cells.push(format!("{complete} of {SEEDS} ({found} of {total})"));
-        }
+        let cells = PATTERNS.map(|(pattern, rows)| cell(name, pattern, rows));
+        let cells: Vec<String> = cells.into_iter().collect::<Result<_>>()?;
         println!("| {name} | {} | {} informative |", cells.join(" | "), madelon_hits(name, 2000)?);
     }
     Ok(())

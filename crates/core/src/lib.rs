@@ -36,6 +36,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`data`] | tables, reading and writing files, preprocessing, scaling, triplets, built-in and synthetic data sets |
+//! | [`blocks`] | fits in rounds over blocks of rows, for tables that do not fit into memory |
 //! | [`select`] | feature selectors: one trait, [`Selector`], and a struct per method |
 //! | [`space`] | selection in kernel space: TAKES and its alternatives |
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; each gives a [`FeatureMap`] |
@@ -60,6 +61,7 @@
 extern crate self as kernsift;
 
 pub mod basis;
+pub mod blocks;
 pub mod catalog;
 pub mod classify;
 pub mod context;

@@ -32,6 +32,13 @@ impl Rng {
         Self::new(seed ^ hash)
     }
 
+    /// A number for one item of one part of a run, uniform on (0, 1): it depends on nothing else, so that items can be drawn
+    /// anywhere and in any order.
+    pub fn of_item(seed: u64, part: u64, item: u64) -> f64 {
+        let mut rng = Self::new(seed ^ part.rotate_left(32) ^ item.wrapping_mul(0xD6E8_FEB8_6659_FD93));
+        rng.uniform().max(f64::MIN_POSITIVE)
+    }
+
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let [s0, s1, s2, s3] = self.state;

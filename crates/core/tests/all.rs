@@ -23,6 +23,7 @@ mod row_norm_properties;
 mod selector_edge_cases;
 mod svm_properties;
 mod svm_reference;
+mod tall;
 mod weights;
 
 /// Measures memory, for tests of memory plans.

@@ -189,7 +189,7 @@ proptest! {
         let data = rows(n, 3, seed);
         let kobl = fit(&Kobl { kernel: kernel.clone(), ..Kobl::default() }, &data);
         let m = kobl.map.n_components();
-        let kpca = Kpca { kernel, n_components: Some(m), center: false };
+        let kpca = Kpca { kernel, n_components: Some(m), center: false, ..Kpca::default() };
         let kpca = kpca.fit(&data, &Context::default()).unwrap();
         prop_assert!(kpca.map.summary().explained >= kobl.map.summary().explained - 1e-12);
     }

@@ -95,6 +95,9 @@ pub fn selection_page(
     let (lede, further) = opening(data, selection, significance, validation);
     let mut page = Page::new(&format!("Features of {}", info.data), &lede);
     page.html(&further);
+    if let Some(sample) = selection.sample {
+        page.html(&format!("<p>It {}.</p>\n", sample.describe()));
+    }
     account::open(&mut page, info.account.as_ref());
     page.section("ranking", "Feature ranking", &ranking(data, selection, significance, validation));
     page.facts(&info.facts(data.n(), d, text::target(data.target())));

@@ -134,7 +134,7 @@ pub struct BasisArgs {
 /// `apply`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift select builtin:wine -m takes --save wine.ks\n  kernsift apply wine.ks builtin:wine --out features.csv\n  kernsift apply wine.ks builtin:wine --predict --out classes.csv\n  kernsift design builtin:wine --save kernel.ks\n  kernsift apply kernel.ks builtin:wine --out similarity.csv"
+    after_help = "Examples:\n  kernsift select builtin:wine -m takes --save wine.ks\n  kernsift apply wine.ks builtin:wine --out features.csv\n  kernsift apply wine.ks builtin:wine --predict --out classes.csv\n  kernsift select builtin:wine -k 3 --save wine.json\n  kernsift apply wine.json builtin:wine --encode --out numbers.csv\n  kernsift design builtin:wine --save kernel.ks\n  kernsift apply kernel.ks builtin:wine --out similarity.csv"
 )]
 pub struct ApplyArgs {
     /// A file written by --save
@@ -150,6 +150,9 @@ pub struct ApplyArgs {
     /// Write predicted classes instead of features
     #[arg(long)]
     pub predict: bool,
+    /// Saved selection: write the selected features as numbers, without missing values, categories or other scales
+    #[arg(long, conflicts_with_all = ["predict", "against", "with_noise"])]
+    pub encode: bool,
     /// Saved kernel: write similarities to these rows, instead of those among the rows of DATA
     #[arg(long, value_name = "DATA2")]
     pub against: Option<String>,

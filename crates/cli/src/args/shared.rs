@@ -177,7 +177,7 @@ pub struct OutputArgs {
     /// How it is written.
     #[command(flatten)]
     pub writing: WritingArgs,
-    /// Save the fitted model for `kernsift apply`
+    /// Save the fitted model for `kernsift apply`; features selected to FILE.json can also be applied by other programs
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub save: Option<PathBuf>,
     /// Write an HTML report with plots

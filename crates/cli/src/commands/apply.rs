@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::input::{check_outputs, column, inform_of_dropped, inform_of_other, read};
 use crate::output::write_or_print;
 use kernsift::data::write::check_table;
-use kernsift::data::{Column, Recipe};
+use kernsift::data::{Column, Recipe, Table};
 use kernsift::model::TableOutput;
 use kernsift::{Context, Error, Model};
 use ndarray::Array2;
@@ -20,6 +20,13 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         return Err(Failure::Input(format!(
             "{}: a model fitted by {} does not predict classes; leave out --predict, or save a model of `kernsift select \
              -m takes`",
+            args.model.display(),
+            model.method()
+        )));
+    }
+    if args.encode && model.selection().is_err() {
+        return Err(Failure::Input(format!(
+            "{}: a model fitted by {} is not a selection of features; leave out --encode",
             args.model.display(),
             model.method()
         )));
@@ -38,20 +45,12 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         check_outputs(&[("--out", Some(path))], &inputs(args))?;
         check_table(path, &targets)?;
     }
-    let in_file = |error: Error| advised(error, Path::new(&args.data));
-    let (mut columns, rows, other, summary) = if args.predict {
-        let TableOutput { values, rows, other } = model.predict_table(&table, ctx).map_err(in_file)?;
-        let summary = format!("{} rows with predicted classes", rows.len());
-        (vec![prediction(&values, model.class_names()?)], rows, other, summary)
-    } else {
-        let TableOutput { values, rows, other } = model.apply_table(&table, ctx).map_err(in_file)?;
-        let summary = format!("{} rows, {} columns", rows.len(), values.len());
-        (values, rows, other, summary)
-    };
+    let TableOutput { values: Values { numbers, mut columns, summary }, rows, other } =
+        values(args, &model, &table, ctx).map_err(|error| advised(error, Path::new(&args.data)))?;
     inform_of_dropped(&args.data, table.n_rows(), rows.len(), console);
     inform_of_other(&args.data, &other, console);
     columns.extend(targets.iter().map(|target| target.take_rows(&rows)));
-    if columns.is_empty() {
+    if columns.is_empty() && numbers.0.is_empty() {
         return Err(Failure::Input(format!(
             "{}: the model selects no features, and {} has no target: there is nothing to write",
             args.model.display(),
@@ -59,10 +58,43 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         )));
     }
     console.stage("writing");
-    let no_matrix = Array2::zeros((rows.len(), 0));
-    write_or_print(args.out.as_deref(), &[], &no_matrix, &columns, &args.writing.options(), ctx)?;
+    write_or_print(args.out.as_deref(), &numbers.0, &numbers.1, &columns, &args.writing.options(), ctx)?;
     console.inform(&summary);
     Ok(())
+}
+
+/// What is written besides the target.
+struct Values {
+    /// The names and values of a matrix.
+    numbers: (Vec<String>, Array2<f64>),
+    columns: Vec<Column>,
+    summary: String,
+}
+
+/// Applies the model: the features, encoded or not, or predicted classes.
+fn values(
+    args: &ApplyArgs,
+    model: &Model,
+    table: &Table,
+    ctx: &Context,
+) -> kernsift::Result<TableOutput<Values>> {
+    let size = |rows: usize, columns: usize| format!("{rows} rows, {columns} columns");
+    if args.encode {
+        let TableOutput { values, rows, other } = model.encode_table(table)?;
+        let (summary, numbers) = (size(rows.len(), values.ncols()), (model.encoded_names()?, values));
+        return Ok(TableOutput { values: Values { numbers, columns: vec![], summary }, rows, other });
+    }
+    let (columns, rows, other, summary) = if args.predict {
+        let TableOutput { values, rows, other } = model.predict_table(table, ctx)?;
+        let summary = format!("{} rows with predicted classes", rows.len());
+        (vec![prediction(&values, model.class_names()?)], rows, other, summary)
+    } else {
+        let TableOutput { values, rows, other } = model.apply_table(table, ctx)?;
+        let summary = size(rows.len(), values.len());
+        (values, rows, other, summary)
+    };
+    let numbers = (vec![], Array2::zeros((rows.len(), 0)));
+    Ok(TableOutput { values: Values { numbers, columns, summary }, rows, other })
 }
 
 /// The files that are read.

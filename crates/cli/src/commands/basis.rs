@@ -2,13 +2,18 @@
 
 use super::kernel_file::LearnedKernel;
 use super::report::{self, COUNTING, run_info, timed};
-use crate::args::BasisArgs;
+use crate::args::{BasisArgs, ScaleArg};
 use crate::commands::options::{encoded, no_such_method, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs, inform_of_dropped, inform_of_other, load, read};
+use crate::input::{
+    Also, check_fit_outputs, check_outputs, inform_of_dropped, inform_of_other, load, read, refuse_json,
+};
 use crate::output::{curve, fact, number, print, print_json};
-use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
+use crate::passes::{InPasses, advised, large_file, refuse_options};
+use kernsift::basis::{BasisMethod, Kobl, KoblFit, Pivoting, set_gamma_for_n_components};
+use kernsift::blocks::BlockSource;
+use kernsift::data::read::PieceFile;
 use kernsift::data::write::write_table;
 use kernsift::data::{Applied, Dataset, Encoder};
 use kernsift::model::Content;
@@ -23,14 +28,24 @@ const DEFAULT_METHOD: &str = "kobl";
 /// Learns a basis, prints a summary, and writes the requested files.
 pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let (mut method, kernel) = method(args)?;
+    let file = large_file(&args.table, ctx)?;
+    let is_large = file.is_some();
+    if let (BasisMethod::Kobl(kobl), Some(file), None) = (&method, file, &kernel)
+        && kobl.pivoting == Pivoting::Random
+    {
+        return in_passes(kobl, file, args, ctx, console);
+    }
     let loaded = match &kernel {
         Some(kernel) => kernel.load(&args.table, ctx, console)?,
         None => {
             let also = Also { table: false, details: args.output.report.is_some() };
-            load(&args.table, also, ctx, console)?
+            let name = method.name();
+            let loaded = load(&args.table, also, ctx, console).map_err(Failure::from);
+            loaded.map_err(|failure| advised(failure, is_large, name, &["kobl:pivoting=random"]))?
         }
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
+    refuse_json(args.output.save.as_deref())?;
     check_fit_outputs(&args.output, &[], &loaded, &inputs)?;
     let (data, encoder) = match &kernel {
         Some(kernel) => kernel.encoded(&loaded.prepared.data)?,
@@ -61,11 +76,21 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let is_scaled = model.encoder.as_ref().is_some_and(Encoder::standardizes);
     if args.output.json {
         let mut fields = fields(&fit.map, test_cost);
+        if fit.map.summary().n_rows < data.n() {
+            fields["sample"] = json!({"n_used": fit.map.summary().n_rows, "n": data.n()});
+        }
         fields["scaled"] = is_scaled.into();
         fields["seconds"] = cost.seconds.into();
         print_json(&loaded.record("basis", ctx, fields))?;
     } else {
-        print(&text(&loaded, &fit.map, is_scaled, test_cost, threshold.as_deref()))?;
+        print(&text(
+            |scaling| loaded.describe(scaling),
+            data.n(),
+            &fit.map,
+            is_scaled,
+            test_cost,
+            threshold.as_deref(),
+        ))?;
     }
     if let Some(path) = &args.output.report {
         let info = run_info(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &cost, ctx)?;
@@ -76,6 +101,47 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         report::write(path, &page, console)?;
     }
     Ok(())
+}
+
+/// Learns a basis of a table in passes.
+fn in_passes(
+    kobl: &Kobl,
+    file: PieceFile,
+    args: &BasisArgs,
+    ctx: &Context,
+    console: &Console,
+) -> Result<(), Failure> {
+    refuse_options(&[
+        ("--out", args.output.out.is_some()),
+        ("--report", args.output.report.is_some()),
+        ("--test", args.test.is_some()),
+        ("--gamma-for-n-components", args.gamma_for_n_components.is_some()),
+    ])?;
+    refuse_json(args.output.save.as_deref())?;
+    check_outputs(&args.output.files(), &[Path::new(&args.table.data)])?;
+    let table = InPasses::open(file, &args.table, ctx, console)?;
+    let is_scaled = args.scale == ScaleArg::Standard;
+    let rounds = kobl.rounds(table.source().layout(), is_scaled, ctx).map_err(typed)?;
+    let (fit, cost) = timed(|| table.fit(rounds, ctx, console));
+    let KoblFit { map, encoder } = fit.map_err(typed)?;
+    let threshold = kobl.threshold_curve(map.summary());
+    if let Some(path) = &args.output.save {
+        table.model(Some(encoder), Content::Map(map.clone())).save(path)?;
+    }
+    if args.output.json {
+        let mut fields = fields(&map, None);
+        fields["scaled"] = is_scaled.into();
+        fields["seconds"] = cost.seconds.into();
+        return Ok(print_json(&table.record("basis", ctx, fields))?);
+    }
+    Ok(print(&text(
+        |scaling| table.describe(scaling),
+        table.source().layout().n,
+        &map,
+        is_scaled,
+        None,
+        threshold.as_deref(),
+    ))?)
 }
 
 /// The method with its parameters, and the kernel from a file if there is one.
@@ -147,7 +213,8 @@ fn fields(map: &FeatureMap, test_cost: Option<f64>) -> serde_json::Value {
 }
 
 fn text(
-    loaded: &Loaded,
+    describe: impl Fn(&str) -> String,
+    n_rows: usize,
     map: &FeatureMap,
     is_scaled: bool,
     test_cost: Option<f64>,
@@ -155,11 +222,13 @@ fn text(
 ) -> String {
     let summary = map.summary();
     let scaling = if is_scaled { " standardized" } else { " unscaled" };
-    let mut text =
-        format!("{}\n{} with {}\n\n", loaded.describe(scaling), summary.method, map.kernel().describe());
+    let mut text = format!("{}\n{} with {}\n\n", describe(scaling), summary.method, map.kernel().describe());
     let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
-    let (n_rows, stop) = (loaded.prepared.data.n(), summary.outcome.stop);
+    let stop = summary.outcome.stop;
     line("dimension", map.n_components().to_string(), format!("of {n_rows} rows; {}", stop.explain()));
+    if summary.n_rows < n_rows {
+        line("learned from", summary.n_rows.to_string(), "sampled rows; all with --set exact=true".into());
+    }
     let by = match stop {
         Stop::Threshold => "Theorem 1",
         _ => "the largest residual",

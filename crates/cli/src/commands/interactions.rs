@@ -1,14 +1,17 @@
 //! `kernsift interactions`: screens all pairs of features.
 
 use super::options::settings_of;
-use super::report::{self, run_info, timed};
+use super::report::{self, Cost, run_info, timed};
 use crate::args::InteractionsArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_outputs, load};
+use crate::input::{Also, check_outputs, load};
 use crate::output::{SHOWN, number, print, print_json, table};
+use crate::passes::{InPasses, large_file, refuse_options};
 use kernsift::Context;
+use kernsift::blocks::BlockSource;
 use kernsift::data::Column;
+use kernsift::data::read::PieceFile;
 use kernsift::data::write::{check_table, write_table};
 use kernsift::interactions::{InteractionScreen, Interactions, Pair};
 use kernsift::parameters::apply;
@@ -26,29 +29,61 @@ const OPTIONS: [(&str, &str, &str); 2] =
 pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let screen = settings(args)?;
     args.writing.check(args.out.is_some())?;
-    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
-    let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
-    check_outputs(&files, &loaded.files())?;
-    if let Some(path) = &args.out {
-        check_table(path, &[Column::text("feature_1", std::iter::empty())])?;
+    if let Some(file) = large_file(&args.table, ctx)? {
+        return in_passes(&screen, file, args, ctx, console);
     }
+    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
+    check_files(args, &loaded.files())?;
     let (found, cost) = timed(|| screen.run(&loaded.prepared.data, ctx));
     let found = found.map_err(|error| Failure::typed(error, &OPTIONS))?;
+    let names = loaded.prepared.data.names();
     console.stage("writing");
     if let Some(path) = &args.out {
-        write(path, &loaded, &found, args, ctx)?;
+        write(path, names, &found, args, ctx)?;
     }
     if args.json {
-        let mut fields = record(&loaded, &found);
-        fields["seconds"] = cost.seconds.into();
-        fields["settings"] = serde_json::to_value(&screen)?;
+        let fields = fields(names, &found, &screen, &cost)?;
         print_json(&loaded.record(NAME, ctx, fields))?;
     } else {
-        print(&text(&loaded, &found, &screen, console.is_verbose()))?;
+        print(&text((&loaded.describe(""), names), &found, &screen, console.is_verbose()))?;
     }
     let Some(path) = &args.report else { return Ok(()) };
     let info = run_info(&loaded, (NAME, &screen), false, &cost, ctx)?;
     report::write(path, &interactions_page(&info, &loaded.prepared.data, &found, screen.alpha), console)
+}
+
+/// Screens all pairs of a table in passes.
+fn in_passes(
+    screen: &InteractionScreen,
+    file: PieceFile,
+    args: &InteractionsArgs,
+    ctx: &Context,
+    console: &Console,
+) -> Result<(), Failure> {
+    refuse_options(&[("--report", args.report.is_some())])?;
+    check_files(args, &[Path::new(&args.table.data)])?;
+    let table = InPasses::open(file, &args.table, ctx, console)?;
+    let rounds = screen.rounds(table.source().layout(), ctx);
+    let rounds = rounds.map_err(|error| Failure::typed(error, &OPTIONS))?;
+    let (found, cost) = timed(|| table.fit(rounds, ctx, console));
+    let (found, names) = (found?, table.names());
+    if let Some(path) = &args.out {
+        write(path, names, &found, args, ctx)?;
+    }
+    if args.json {
+        return Ok(print_json(&table.record(NAME, ctx, fields(names, &found, screen, &cost)?))?);
+    }
+    Ok(print(&text((&table.describe(""), names), &found, screen, console.is_verbose()))?)
+}
+
+/// Checks the files to write.
+fn check_files(args: &InteractionsArgs, inputs: &[&Path]) -> Result<(), Failure> {
+    let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
+    check_outputs(&files, inputs)?;
+    match &args.out {
+        Some(path) => Ok(check_table(path, &[Column::text("feature_1", std::iter::empty())])?),
+        None => Ok(()),
+    }
 }
 
 /// The screen with the parameters that the user set.
@@ -61,15 +96,20 @@ fn settings(args: &InteractionsArgs) -> Result<InteractionScreen, Failure> {
 }
 
 /// The names of a pair.
-fn named<'a>(loaded: &'a Loaded, pair: &Pair) -> [&'a str; 2] {
-    let names = loaded.prepared.data.names();
+fn named<'a>(names: &'a [String], pair: &Pair) -> [&'a str; 2] {
     [&names[pair.features.0], &names[pair.features.1]]
 }
 
-fn record(loaded: &Loaded, found: &Interactions) -> Value {
+/// The fields of the JSON record.
+fn fields(
+    names: &[String],
+    found: &Interactions,
+    screen: &InteractionScreen,
+    cost: &Cost,
+) -> Result<Value, Failure> {
     let pair = |pair: &Pair| {
         json!({
-            "features": named(loaded, pair),
+            "features": named(names, pair),
             "score": pair.score,
             "beyond": pair.beyond,
             "degrees": pair.degrees,
@@ -77,24 +117,25 @@ fn record(loaded: &Loaded, found: &Interactions) -> Value {
             "q_value": pair.q_value,
         })
     };
-    let names = loaded.prepared.data.names();
-    json!({
+    Ok(json!({
         "pairs": found.pairs.iter().map(pair).collect::<Vec<_>>(),
         "n_significant": found.n_significant,
         "n_all_pairs": found.n_all_pairs,
         "main_effects": found.main_effects.iter().map(|&j| &names[j]).collect::<Vec<_>>(),
-    })
+        "seconds": cost.seconds,
+        "settings": serde_json::to_value(screen)?,
+    }))
 }
 
 fn write(
     path: &Path,
-    loaded: &Loaded,
+    names: &[String],
     found: &Interactions,
     args: &InteractionsArgs,
     ctx: &Context,
 ) -> Result<(), Failure> {
     let pairs = &found.pairs;
-    let feature = |at: usize| pairs.iter().map(move |pair| Some(named(loaded, pair)[at]));
+    let feature = |at: usize| pairs.iter().map(move |pair| Some(named(names, pair)[at]));
     let numeric =
         |name: &str, value: fn(&Pair) -> f64| Column::numeric(name, pairs.iter().map(value).collect());
     let columns = [
@@ -111,11 +152,16 @@ fn write(
     Ok(write_table(path, &[], no_numbers.view(), &columns, &args.writing.options(), ctx)?)
 }
 
-fn text(loaded: &Loaded, found: &Interactions, screen: &InteractionScreen, verbose: bool) -> String {
-    let mut text = format!("{}\n{}\n", loaded.describe(""), summary(found, screen.alpha));
+fn text(
+    (described, names): (&str, &[String]),
+    found: &Interactions,
+    screen: &InteractionScreen,
+    verbose: bool,
+) -> String {
+    let mut text = format!("{described}\n{}\n", summary(found, screen.alpha));
     let shown = if verbose { found.pairs.len() } else { found.pairs.len().min(SHOWN) };
     let rows = found.pairs[..shown].iter().enumerate().map(|(rank, pair)| {
-        let [first, second] = named(loaded, pair);
+        let [first, second] = named(names, pair);
         vec![
             (rank + 1).to_string(),
             first.to_owned(),
@@ -132,7 +178,6 @@ fn text(loaded: &Loaded, found: &Interactions, screen: &InteractionScreen, verbo
     if shown < found.pairs.len() {
         text += &format!(" ... and {} more, with -v\n", found.pairs.len() - shown);
     }
-    let names = loaded.prepared.data.names();
     if !found.main_effects.is_empty() {
         let effects: Vec<&str> = found.main_effects.iter().take(5).map(|&j| names[j].as_str()).collect();
         let more = if found.main_effects.len() > 5 { ", ..." } else { "" };

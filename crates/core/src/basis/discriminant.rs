@@ -1,6 +1,6 @@
 //! KDA and GDA: the directions of kernel space that best separate the classes.
 
-use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
+use super::feature_map::{Basis, FeatureMap, Fitted, MAX_SQUARE, Parts, Summary};
 use super::kpca::{centered, equal_rows, need_square};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
@@ -55,6 +55,8 @@ crate::parameters! {
         pub n_components: Option<usize> = None, at_least(1);
         /// Ridge, relative to the mean diagonal, that keeps it from fitting every sample.
         pub ridge: f64 = 1e-3, inside(0, 1);
+        /// Whether to use all samples. Otherwise a random sample of 3000, by class, represents more of them.
+        pub exact: bool = false;
     }
 }
 
@@ -65,7 +67,7 @@ impl Discriminant {
         title: "Kernel discriminant analysis",
         summary: "Directions of large between-class relative to within-class scatter",
         needs: Needs::Classes,
-        cost: "O(n³) time, O(n²) memory",
+        cost: "O(n³) time, O(n²) memory; beyond 3000 rows a sample",
         reference: "Mika et al., 1999",
     };
 
@@ -75,7 +77,7 @@ impl Discriminant {
         title: "Generalized discriminant analysis",
         summary: "Directions of large between-class relative to total scatter",
         needs: Needs::Classes,
-        cost: "O(n³) time, O(n²) memory",
+        cost: "O(n³) time, O(n²) memory; beyond 3000 rows a sample",
         reference: "Baudat and Anouar, 2000",
     };
 
@@ -119,6 +121,10 @@ impl Basis for Discriminant {
 
     fn n_components(&self) -> Option<usize> {
         self.n_components
+    }
+
+    fn max_rows(&self) -> Option<usize> {
+        (!self.exact).then_some(MAX_SQUARE)
     }
 
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {

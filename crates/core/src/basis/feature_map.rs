@@ -19,6 +19,15 @@ use serde::{Deserialize, Serialize};
 
 /// Samples mapped at a time, which bounds the size of the Gram matrix block.
 const BLOCK: usize = 2048;
+/// Coordinates have at most so many entries, unless a number of components is requested, or `exact`.
+const MAX_ENTRIES: usize = 40_000_000;
+/// Up to this many samples the Gram matrix of all pairs is used by default.
+pub(super) const MAX_SQUARE: usize = 3000;
+
+/// The number of components of `n` samples that are kept by default.
+pub(super) fn max_components(n: usize) -> usize {
+    (MAX_ENTRIES / n.max(1)).clamp(1, n.max(1))
+}
 
 /// Learns a basis of kernel space.
 pub trait Basis: Parameters {
@@ -33,6 +42,12 @@ pub trait Basis: Parameters {
 
     /// The kernel and the maximum number of components, mutable.
     fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>);
+
+    /// The number of training samples that it uses at most: it gets a random sample of more, by class, from
+    /// [`BasisMethod`](super::BasisMethod). `None` if it uses all, as with the parameter `exact`.
+    fn max_rows(&self) -> Option<usize> {
+        None
+    }
 
     /// Learns the map and maps the training samples.
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted>;
@@ -160,6 +175,12 @@ impl FeatureMap {
     /// $C$: one row per anchor, one column per basis vector.
     pub fn coefficients(&self) -> &Array2<f64> {
         &self.coef
+    }
+
+    /// The same map, whose training samples are these rows.
+    pub(super) fn of_rows(mut self, rows: &[usize]) -> Self {
+        self.summary.pivots.iter_mut().for_each(|pivot| *pivot = rows[*pivot]);
+        self
     }
 
     /// Summary of the fit.

@@ -1,6 +1,6 @@
 //! KOBL: kernel orthogonal basis learning.
 
-use super::feature_map::{Basis, FeatureMap, Fitted, Summary};
+use super::feature_map::{Basis, FeatureMap, Fitted, Summary, max_components};
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result, number};
@@ -60,6 +60,9 @@ crate::parameters! {
         pub first_pivot: FirstPivot = FirstPivot::First;
         /// Stop when the residual is at most this fraction of the trace of the kernel matrix.
         pub tol: f64 = 0.0, from_below(0, 1);
+        /// Whether to keep as many components as there are otherwise, of however many samples. If false, and without `n_components`,
+        /// coordinates have at most 40 million entries: 200 components of 200,000 samples.
+        pub exact: bool = false;
     }
 }
 
@@ -241,7 +244,9 @@ impl Basis for Kobl {
         data.need_complete("KOBL")?;
         self.validate(data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        let factor = self.factor(&kernel, data.x(), self.n_components.unwrap_or(data.n()), ctx)?;
+        let limit = Limit::new("KOBL", self.n_components, self.exact, data.n());
+        let factor = self.factor(&kernel, data.x(), limit.components, ctx)?;
+        limit.warn(factor.stop, factor.pivots.len(), ctx);
         let mut summary = factor_summary("kobl", &factor)?;
         summary.bound = Some(self.bound(&factor));
         Ok(Fitted { map: FeatureMap::from_factor(kernel, data.x(), &factor, summary)?, features: factor.l })
@@ -258,6 +263,31 @@ impl Kobl {
             _ => factor.next_norm(),
         };
         (n - d) / n * largest
+    }
+}
+
+/// The maximum number of components of a factor.
+pub(super) struct Limit {
+    method: &'static str,
+    pub components: usize,
+    n: usize,
+    is_requested: bool,
+}
+
+impl Limit {
+    pub fn new(method: &'static str, wanted: Option<usize>, exact: bool, n: usize) -> Self {
+        let default = if exact { n } else { max_components(n) };
+        Self { method, components: wanted.unwrap_or(default), n, is_requested: wanted.is_some() }
+    }
+
+    /// Warns if there would be more components, but nobody requested this number.
+    pub fn warn(&self, stop: Stop, n_components: usize, ctx: &Context) {
+        if !self.is_requested && stop == Stop::Requested {
+            ctx.warn(format!(
+                "{}: stopped at {n_components} components of {} rows to limit time and memory; set n_components, or exact=true",
+                self.method, self.n
+            ));
+        }
     }
 }
 
@@ -331,6 +361,15 @@ mod tests {
         let expected = array![[1.0, 0.0, 0.0], [a, l12, r33], [b, r22, 0.0]];
         assert!((&fit.features - &expected).iter().all(|e| e.abs() < 1e-14), "{:?}", fit.features);
         assert_eq!(fit.map.summary().outcome.stop, Stop::Exhausted);
+    }
+
+    #[test]
+    fn components_of_tall_data_are_limited() {
+        let limit = |wanted, exact, n| Limit::new("KOBL", wanted, exact, n).components;
+        // 40 million entries.
+        assert_eq!([200_000, 20_000, 6000].map(|n| limit(None, false, n)), [200, 2000, 6000]);
+        assert_eq!((limit(None, true, 200_000), limit(Some(700), false, 200_000)), (200_000, 700));
+        assert_eq!(limit(None, false, usize::MAX), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! KPCA: the directions of kernel space with the largest variance.
 
-use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
+use super::feature_map::{Basis, FeatureMap, Fitted, MAX_SQUARE, Parts, Summary};
 use super::kobl::check_components;
 use crate::context::Context;
 use crate::data::Dataset;
@@ -35,6 +35,9 @@ crate::parameters! {
         pub n_components: Option<usize> = None, at_least(1);
         /// Whether to center the data in kernel space.
         pub center: bool = true;
+        /// Whether to use all samples. Otherwise a random sample of 3000, or as many as components are requested, represents more
+        /// of them, and without `n_components` the coordinates have at most 40 million entries: 200 components of 200,000 samples.
+        pub exact: bool = false;
     }
 }
 
@@ -45,7 +48,7 @@ impl Kpca {
         title: "Kernel principal components",
         summary: "The directions of largest variance in kernel space",
         needs: Needs::Nothing,
-        cost: "O(n³) time, O(n²) memory",
+        cost: "O(n³) time, O(n²) memory; beyond 3000 rows a sample",
         reference: "Schölkopf et al., 1998",
     };
 }
@@ -65,6 +68,10 @@ impl Basis for Kpca {
 
     fn n_components(&self) -> Option<usize> {
         self.n_components
+    }
+
+    fn max_rows(&self) -> Option<usize> {
+        (!self.exact).then_some(MAX_SQUARE)
     }
 
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {

@@ -6,6 +6,7 @@ mod feature_map;
 mod gamma;
 mod kgs;
 mod kobl;
+mod kobl_rounds;
 mod kpca;
 mod plane;
 
@@ -15,5 +16,6 @@ pub use feature_map::{Basis, FeatureMap, Fitted, Summary};
 pub use gamma::{GammaFit, gamma_for_n_components, set_gamma_for_n_components};
 pub use kgs::Kgs;
 pub use kobl::{FirstPivot, Kobl, Pivoting, Threshold, ThresholdFunction};
+pub use kobl_rounds::{KoblFit, KoblRounds, KoblSums};
 pub use kpca::Kpca;
 pub use plane::{Plane, plane};

@@ -1,5 +1,10 @@
 //! Encoding of typed features as numbers, fitted to training rows.
 
+mod parts;
+
+#[cfg(feature = "io")]
+pub(crate) use parts::FeatureEncoding;
+
 use super::dataset::Dataset;
 use super::features::{FeatureType, Groups};
 use super::impute::{ImputeStrategy, Imputer};
@@ -388,7 +393,7 @@ fn imputed_scaler(x: &Rows, weights: Weights, imputer: &Imputer) -> Result<Stand
 
 /// The code of a value: a level, `levels` for another category, `levels + 1` for a missing value.
 fn code(value: f64, levels: usize) -> usize {
-    if value.is_nan() { levels + 1 } else { (value as usize).min(levels) }
+    if value.is_nan() { levels.saturating_add(1) } else { (value as usize).min(levels) }
 }
 
 #[cfg(test)]

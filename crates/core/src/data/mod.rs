@@ -15,6 +15,7 @@ mod prepare;
 #[cfg(feature = "io")]
 pub mod read;
 mod rows;
+mod sample;
 mod scale;
 mod sparse;
 mod split_rule;
@@ -32,6 +33,8 @@ pub mod write;
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::Dataset;
 pub use date::text as date_text;
+#[cfg(feature = "io")]
+pub(crate) use encoder::FeatureEncoding;
 pub(crate) use encoder::standardized_numbers;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
@@ -46,6 +49,8 @@ pub use prepare::{
     Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, read_target,
     target_type,
 };
+#[cfg(feature = "io")]
+pub use prepare::{PieceTarget, Survey};
 pub use rows::Rows;
 pub use scale::Standardizer;
 pub(crate) use scale::{is_constant, mean_rank, outer_fences, standardized};
@@ -55,6 +60,8 @@ pub use stack::stack;
 pub use table::{Column, Table, Values};
 pub use target::{Classes, Target};
 pub use triplets::Triplet;
+#[cfg(feature = "io")]
+pub(crate) use types::Parsing;
 pub use types::{ColumnType, Decimal};
 pub use weighted::weights_of;
 pub use weights::Weights;

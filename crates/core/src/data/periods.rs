@@ -97,7 +97,7 @@ impl TryFrom<String> for Periods {
 /// The two columns of a period, fitted to training rows: centered, and scaled so that the mean squared distance of two rows is
 /// 2, as in a standardized number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Circle {
+pub(crate) struct Circle {
     period: Period,
     shift: [f64; 2],
     scale: f64,
@@ -133,6 +133,12 @@ impl Circle {
     pub(super) fn is_sound(&self) -> bool {
         let numbers = self.shift.iter().chain(&self.missing).all(|v| v.is_finite());
         numbers && self.scale.is_finite() && self.scale != 0.0
+    }
+
+    /// The names of the two columns of a feature with this name.
+    pub(super) fn names(&self, feature: &str) -> [String; 2] {
+        let (period, _) = Period::ALL[self.period as usize];
+        ["sin", "cos"].map(|coordinate| format!("{feature} {period} {coordinate}"))
     }
 
     pub(super) fn columns(&self, days: f64) -> [f64; 2] {

@@ -18,6 +18,7 @@ pub fn examples() -> Vec<Error> {
         Error::CategoryUnsupported { method: method.into(), column: name() },
         Error::WeightsUnsupported { method: "ReliefF".into(), supported: vec!["fisher", "ldfs"] },
         Error::OutputsUnsupported { method: "ReliefF".into(), supported: vec!["fohsic", "bahsic"] },
+        Error::RoundsUnsupported { method: "ReliefF".into(), supported: vec!["fisher", "chi-squared"] },
         Error::NoCompleteRows,
         Error::NotNumeric { row, column: name(), text: "abc".into() },
         Error::NotOfType { row, column: name(), text: "abc".into(), expected: "a date" },
@@ -63,6 +64,7 @@ fn has_example(error: &Error) {
         | Error::CategoryUnsupported { .. }
         | Error::WeightsUnsupported { .. }
         | Error::OutputsUnsupported { .. }
+        | Error::RoundsUnsupported { .. }
         | Error::NoCompleteRows
         | Error::NotNumeric { .. }
         | Error::NotOfType { .. }
@@ -99,7 +101,7 @@ mod tests {
     fn messages_name_no_options_and_no_long_numbers() {
         let examples = examples();
         let distinct: HashSet<_> = examples.iter().map(discriminant).collect();
-        assert_eq!(distinct.len(), 32, "one example per variant");
+        assert_eq!(distinct.len(), 33, "one example per variant");
         for message in examples.iter().map(Error::to_string) {
             assert!(!message.contains("--") && !message.contains("00000000"), "{message}");
         }

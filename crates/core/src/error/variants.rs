@@ -100,6 +100,14 @@ pub enum Error {
         /// The names of the methods that do, if there are any of its kind.
         supported: Vec<&'static str>,
     },
+    /// A table that is read in passes, for a method that needs all rows at once.
+    #[error("{method} does not read a table in passes{}", others(.supported))]
+    RoundsUnsupported {
+        /// The method.
+        method: String,
+        /// The names of the methods that do, if there are any of its kind.
+        supported: Vec<&'static str>,
+    },
     /// No rows remain after dropping those with missing values.
     #[error("every row has a missing value")]
     NoCompleteRows,

@@ -63,6 +63,11 @@ pub(super) struct Tested<'a> {
     pub limit: usize,
 }
 
+/// Sorts pairs, the most significant first.
+pub(super) fn sort(pairs: &mut [Pair]) {
+    pairs.sort_by(|a, b| a.ln_p_value.total_cmp(&b.ln_p_value).then(a.features.cmp(&b.features)));
+}
+
 /// Memory in bytes.
 pub(super) fn beyond_bytes(n: usize, limit: usize, columns: usize, capacity: usize) -> f64 {
     let size = 1 + 4 * limit + limit * limit + columns;
@@ -88,7 +93,7 @@ impl Tested<'_> {
                 out.append(&mut part?);
             }
         }
-        out.sort_by(|a, b| a.ln_p_value.total_cmp(&b.ln_p_value).then(a.features.cmp(&b.features)));
+        sort(&mut out);
         Ok(out)
     }
 
@@ -111,16 +116,38 @@ impl Tested<'_> {
     }
 
     fn pair(&self, features: (usize, usize), first: &[Vec<f64>], second: &[Vec<f64>]) -> Pair {
-        let Effect { score, beyond, degrees, ln_p_value } = self.effect(&[first, second]);
-        let p_value = ln_p_value.exp();
-        Pair { features, score, beyond, degrees, p_value, q_value: p_value, ln_p_value }
+        self.effect(&[first, second]).of_pair(features)
     }
 
     /// What features explain beyond sums of functions of fewer of them.
     fn effect(&self, features: &[&[Vec<f64>]]) -> Effect {
         let design = Design::new(features, self.target, self.limit);
-        let (n, mut gram) = (self.data.n() as f64, design.gram());
-        let (lower, all, t) = (design.lower, design.columns.len(), self.target.len());
+        Effect::of_gram(design.gram(), (design.lower, design.columns.len()), (self.data.n(), self.removed))
+    }
+    /// The logarithm of the p-value of what three features explain beyond each of their pairs.
+    pub fn ln_p_value_of_three(&self, features: [usize; 3]) -> f64 {
+        let functions = features.map(|feature| self.functions(feature));
+        self.effect(&[&functions[0], &functions[1], &functions[2]]).ln_p_value
+    }
+}
+
+/// What features explain together.
+pub(super) struct Effect {
+    score: f64,
+    beyond: f64,
+    degrees: usize,
+    ln_p_value: f64,
+}
+
+impl Effect {
+    /// Of the Gram matrix of a [`Design`] of `n` rows: `lower` of its `all` columns before those of the target are no products of
+    /// functions of all features. `removed` functions were removed from the target.
+    pub(super) fn of_gram(
+        mut gram: Array2<f64>,
+        (lower, all): (usize, usize),
+        (n, removed): (usize, usize),
+    ) -> Self {
+        let (n, t) = (n as f64, gram.nrows() - all);
         let score = gram.slice(s![lower..all, all..]).iter().map(|z| z * z).sum::<f64>() / n;
         let scale: Vec<f64> = gram.diag().to_vec();
         let eliminated = |gram: &mut Array2<f64>, columns: std::ops::Range<usize>, fraction: f64| {
@@ -131,39 +158,31 @@ impl Tested<'_> {
         let functions = eliminated(&mut gram, lower..all, MIN_REMAINDER);
         let explained = &total - &gram.slice(s![all.., all..]);
         let (trace, columns) = relative_trace(total, explained, TOLERANCE * n);
-        let rows = n - (rank + self.removed) as f64;
+        let rows = n - (rank + removed) as f64;
         let ln_p_value = ln_p_value(trace, functions, columns, rows);
         Effect { score, beyond: rows.max(0.0) * trace, degrees: functions * t, ln_p_value }
     }
 
-    /// The logarithm of the p-value of what three features explain beyond each of their pairs.
-    pub fn ln_p_value_of_three(&self, features: [usize; 3]) -> f64 {
-        let functions = features.map(|feature| self.functions(feature));
-        self.effect(&[&functions[0], &functions[1], &functions[2]]).ln_p_value
+    pub(super) fn of_pair(self, features: (usize, usize)) -> Pair {
+        let Self { score, beyond, degrees, ln_p_value } = self;
+        let p_value = ln_p_value.exp();
+        Pair { features, score, beyond, degrees, p_value, q_value: p_value, ln_p_value }
     }
 }
 
-/// What features explain together.
-struct Effect {
-    score: f64,
-    beyond: f64,
-    degrees: usize,
-    ln_p_value: f64,
-}
-
 /// The columns of the least-squares problem of some features.
-struct Design<'a> {
+pub(super) struct Design<'a> {
     /// The factors of each column: a constant, functions of single features, products of functions of fewer than all features,
     /// products of functions of all features.
-    columns: Vec<Vec<&'a [f64]>>,
+    pub(super) columns: Vec<Vec<&'a [f64]>>,
     /// The number of columns that are no products of functions of all features.
-    lower: usize,
+    pub(super) lower: usize,
     target: &'a [Vec<f64>],
 }
 
 impl<'a> Design<'a> {
     /// Products use at most `limit` functions of a feature.
-    fn new(features: &[&'a [Vec<f64>]], target: &'a [Vec<f64>], limit: usize) -> Self {
+    pub(super) fn new(features: &[&'a [Vec<f64>]], target: &'a [Vec<f64>], limit: usize) -> Self {
         let mut columns: Vec<Vec<&[f64]>> = vec![vec![]];
         columns.extend(features.iter().flat_map(|functions| functions.iter().map(|f| vec![f.as_slice()])));
         if let [a, b, c] = features {
@@ -177,7 +196,7 @@ impl<'a> Design<'a> {
     }
 
     /// The Gram matrix of all columns, those of the target last.
-    fn gram(&self) -> Array2<f64> {
+    pub(super) fn gram(&self) -> Array2<f64> {
         let size = self.columns.len() + self.target.len();
         let n = self.target[0].len();
         let mut gram = Array2::zeros((size, size));

@@ -18,9 +18,9 @@ const NAME: &str = "feature dependence";
 /// Features per thread between two checks for cancellation.
 const FEATURES_PER_CHECK: usize = 16;
 /// At most this many features are removed from the target.
-const MAX_FEATURES: usize = 20;
+pub(super) const MAX_FEATURES: usize = 20;
 /// The functions that are removed may use this fraction of the rows, those of one feature a quarter of it.
-const MAX_FRACTION: f64 = 0.25;
+pub(super) const MAX_FRACTION: f64 = 0.25;
 
 /// How much the target depends on a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -134,7 +134,7 @@ pub(super) fn without_main_effects(
 ) -> Result<Residual> {
     let n = blocks.n as f64;
     let level = (alpha / blocks.counts.len() as f64).ln();
-    let wide = (blocks.n / 16).clamp(2 * n_functions, 4 * n_functions);
+    let wide = wide(blocks.n, n_functions);
     let mut removed = Orthonormal::default();
     let mut residual = Residual { target: target.to_vec(), features: vec![], removed: 0 };
     while residual.features.len() < MAX_FEATURES
@@ -157,6 +157,11 @@ pub(super) fn without_main_effects(
         residual.target = removed.complement(target);
     }
     Ok(residual)
+}
+
+/// Functions of a feature that are removed, if pairs use `n_functions`.
+pub(super) fn wide(n: usize, n_functions: usize) -> usize {
+    (n / 16).clamp(2 * n_functions, 4 * n_functions)
 }
 
 /// The score of every feature, in single precision.

@@ -51,6 +51,7 @@ mod joint;
 mod main_effects;
 mod orthonormal;
 mod overall;
+mod rounds;
 mod screen;
 mod settings;
 mod significance;
@@ -69,6 +70,7 @@ pub(crate) use joint::{
 pub use main_effects::{Dependence, feature_dependence};
 pub(crate) use main_effects::{ln_dependence, sum_of_squares};
 pub(crate) use orthonormal::Orthonormal;
+pub use rounds::{PairRounds, PairSums};
 pub use settings::{InteractionScreen, Interactions};
 pub(crate) use target::target_columns;
 pub use three_way::ThreeWay;

@@ -4,7 +4,7 @@ use crate::simd::{add_scaled, dot};
 
 /// A vector counts as dependent on the others if less than this fraction of its squared length remains. Rounding leaves
 /// about 1e-30.
-const TOLERANCE: f64 = 1e-10;
+pub(super) const TOLERANCE: f64 = 1e-10;
 
 /// Vectors $v_1, v_2, \ldots$ of length $n$ with $v_a^\top v_b = n \, [a = b]$.
 #[derive(Debug, Clone, Default)]

@@ -15,9 +15,9 @@ use crate::parameters::Parameters;
 use crate::random::Rng;
 use serde::{Deserialize, Serialize};
 
-const NAME: &str = "interaction screen";
+pub(super) const NAME: &str = "interaction screen";
 /// Samples below which no pair can be significant.
-const MIN_SAMPLES: usize = 10;
+pub(super) const MIN_SAMPLES: usize = 10;
 /// Pairs that are tested beyond their features, per feature, and at least and at most in all.
 const TESTED_PER_FEATURE: usize = 5;
 const MIN_TESTED: usize = 1000;
@@ -115,7 +115,7 @@ impl InteractionScreen {
         let columns = Columns::new(data, wide);
         let blocks = Blocks::new(data, &columns, self.n_functions, &ctx)?;
         let n_all_pairs = data.d() * (data.d() - 1) / 2;
-        let capacity = self.n_tested(data).min(n_all_pairs);
+        let capacity = self.n_tested(data.n(), data.d()).min(n_all_pairs);
         let screen = Screen { settings: self, data, columns: &columns, blocks: &blocks, capacity };
         let bytes = screen_bytes(&blocks, capacity).max(beyond_bytes(
             data.n(),
@@ -126,22 +126,37 @@ impl InteractionScreen {
         ctx.need_memory("scores of all pairs", bytes, advice)?;
         let (mut pairs, main_effects) = screen.pairs(&target, "pairs", &ctx)?;
         if self.permutations == 0 {
-            let p_values: Vec<f64> = pairs.iter().map(|pair| pair.p_value).collect();
-            let q_values = self.method.adjust_among(&p_values, n_all_pairs);
-            pairs.iter_mut().zip(q_values).for_each(|(pair, q_value)| pair.q_value = q_value);
-            pairs.truncate(self.n_pairs);
+            self.adjust(&mut pairs, n_all_pairs);
         } else {
             pairs.truncate(self.n_pairs);
             screen.adjust_by_permutations(&mut pairs, &target, &ctx)?;
         }
-        let n_significant = pairs.iter().take_while(|pair| pair.q_value <= self.alpha).count();
-        Ok(Interactions { pairs, n_significant, n_all_pairs, main_effects })
+        Ok(self.result(pairs, main_effects, n_all_pairs))
     }
 
-    /// Number of pairs to test.
-    fn n_tested(&self, data: &Dataset) -> usize {
-        let by_features = (TESTED_PER_FEATURE * data.d()).clamp(MIN_TESTED, MAX_TESTED);
-        let by_samples = (TESTED_CELLS / data.n()).max(MIN_TESTED_TALL);
+    /// Adjusts the p-values of tested pairs for the number of all pairs, and drops pairs that are not reported.
+    pub(super) fn adjust(&self, pairs: &mut Vec<Pair>, n_all_pairs: usize) {
+        let p_values: Vec<f64> = pairs.iter().map(|pair| pair.p_value).collect();
+        let q_values = self.method.adjust_among(&p_values, n_all_pairs);
+        pairs.iter_mut().zip(q_values).for_each(|(pair, q_value)| pair.q_value = q_value);
+        pairs.truncate(self.n_pairs);
+    }
+
+    /// The result with adjusted pairs.
+    pub(super) fn result(
+        &self,
+        pairs: Vec<Pair>,
+        main_effects: Vec<usize>,
+        n_all_pairs: usize,
+    ) -> Interactions {
+        let n_significant = pairs.iter().take_while(|pair| pair.q_value <= self.alpha).count();
+        Interactions { pairs, n_significant, n_all_pairs, main_effects }
+    }
+
+    /// Number of pairs to test of `d` features in `n` samples.
+    pub(super) fn n_tested(&self, n: usize, d: usize) -> usize {
+        let by_features = (TESTED_PER_FEATURE * d).clamp(MIN_TESTED, MAX_TESTED);
+        let by_samples = (TESTED_CELLS / n).max(MIN_TESTED_TALL);
         by_features.min(by_samples).max(self.n_pairs)
     }
 }

@@ -4,10 +4,11 @@ use super::formula::Family;
 use crate::data::{Rows, Weights, weighted_median};
 use crate::error::{Error, Result};
 use crate::random::Rng;
+use ndarray::Array1;
 use rayon::prelude::*;
 
 /// Rows in the sample whose pairs are used, at most.
-const MAX_ROWS: usize = 1000;
+pub(crate) const MAX_ROWS: usize = 1000;
 
 /// The median heuristic.
 ///
@@ -89,7 +90,12 @@ pub fn scale_gamma(x: &Rows) -> Result<f64> {
 /// As [`scale_gamma`], with a weight per row.
 pub(crate) fn weighted_scale_gamma(x: &Rows, weights: Weights) -> Result<f64> {
     let (mean, std) = x.weighted_moments(weights);
-    let d = x.d() as f64;
+    scale_gamma_of_moments(&mean, &std)
+}
+
+/// [`scale_gamma`] from means and standard deviations of all columns.
+pub(crate) fn scale_gamma_of_moments(mean: &Array1<f64>, std: &Array1<f64>) -> Result<f64> {
+    let d = mean.len() as f64;
     let center = mean.sum() / d;
     let total = std.mapv(|s| s * s).sum() / d + mean.mapv(|m| (m - center).powi(2)).sum() / d;
     if total > 0.0 { Ok(1.0 / (d * total)) } else { Err(all_rows_equal()) }

@@ -12,7 +12,7 @@ mod prepared;
 mod terms;
 mod tile;
 
-pub(crate) use bandwidth::weighted_median_gamma;
+pub(crate) use bandwidth::{MAX_ROWS as MEDIAN_ROWS, scale_gamma_of_moments, weighted_median_gamma};
 pub use bandwidth::{median_gamma, scale_gamma};
 pub use cached::CachedColumns;
 pub use choice::{Gamma, KernelChoice};

@@ -22,6 +22,11 @@ impl GrowingFactor {
         Some(Self { columns: columns.collect(), rotations: vec![] })
     }
 
+    /// The factor of a matrix without rows.
+    pub fn empty() -> Self {
+        Self { columns: vec![], rotations: vec![] }
+    }
+
     /// The size of the matrix.
     pub fn size(&self) -> usize {
         self.columns.len()

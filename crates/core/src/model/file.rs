@@ -2,16 +2,16 @@
 //!
 //! Layout: the magic bytes `kernsift`, the version of the format (u32), the length of the content (u64), its CRC-32 (u32), then
 //! the content as MessagePack; integers are little-endian. The file holds data only, never code. Length and checksum are
-//! checked before anything is decoded.
+//! checked before anything is decoded. A file with the extension `.json` is JSON instead, which starts with a brace.
 
-use super::Model;
+use super::{Model, is_json};
 use crate::data::write::write_atomic;
 use crate::error::{Error, Result};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"kernsift";
 /// The version that is written and read; the format of earlier ones was never released.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const HEADER: usize = 24;
 
 impl Model {
@@ -31,6 +31,9 @@ impl Model {
     /// Deserializes a model and checks it; the bytes may come from an untrusted source.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let refuse = |why: String| Error::Model { why };
+        if bytes.trim_ascii_start().starts_with(b"{") {
+            return Self::from_json(bytes);
+        }
         if bytes.len() < HEADER || &bytes[..8] != MAGIC {
             return Err(refuse("it does not start with the magic bytes".into()));
         }
@@ -61,9 +64,10 @@ impl Model {
         Ok(model)
     }
 
-    /// Writes the model to a file atomically.
+    /// Writes the model to a file atomically; as JSON if the extension is `.json`.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let bytes = self.to_bytes().map_err(|e| e.in_file(path))?;
+        let bytes = if is_json(path) { self.to_json().map(String::into_bytes) } else { self.to_bytes() };
+        let bytes = bytes.map_err(|e| e.in_file(path))?;
         write_atomic(path, |out| out.write_all(&bytes))
     }
 

@@ -1,10 +1,16 @@
 //! Fitted models that apply to new data, and their files.
 
+mod encoded;
 #[cfg(feature = "io")]
 mod file;
+#[cfg(feature = "io")]
+mod json;
 mod kernel;
 #[cfg(all(test, feature = "io"))]
 mod tests;
+
+#[cfg(feature = "io")]
+pub use json::is_json;
 
 use crate::basis::FeatureMap;
 use crate::context::Context;
@@ -24,8 +30,8 @@ pub struct Model {
     pub names: Vec<String>,
     /// How a table is turned into these features; `None` if the model was fitted to an array.
     pub recipe: Option<Recipe>,
-    /// How features are encoded before the content is applied; `None` if they are numbers that stay as they are. A selection
-    /// needs no encoding.
+    /// How features are encoded before the content is applied; `None` if they are numbers that stay as they are. Of a
+    /// selection, the encoding of the selected features, best first, for [`Model::encode_table`].
     pub encoder: Option<Encoder>,
     /// The fitted method.
     pub content: Content,
@@ -182,9 +188,10 @@ impl Model {
     /// Checks that the parts are consistent with each other.
     pub fn check(&self) -> Result<()> {
         let d = self.names.len();
-        let inconsistent = || Error::Model { why: "its parts are inconsistent".into() };
-        if self.encoder.as_ref().is_some_and(|encoder| !encoder.is_sound(d)) {
-            return Err(inconsistent());
+        let n_encoded =
+            if let Content::Selection(selection) = &self.content { selection.n_selected } else { d };
+        if self.encoder.as_ref().is_some_and(|encoder| !encoder.is_sound(n_encoded)) {
+            return Err(Self::inconsistent());
         }
         let groups = self.groups();
         let valid = self.recipe.as_ref().is_none_or(|recipe| recipe.columns().eq(&self.names))
@@ -200,7 +207,11 @@ impl Model {
                 }
                 Content::Kernel(learned) => learned.is_sound(&groups),
             };
-        if valid { Ok(()) } else { Err(inconsistent()) }
+        if valid { Ok(()) } else { Err(Self::inconsistent()) }
+    }
+
+    fn inconsistent() -> Error {
+        Error::Model { why: "its parts are inconsistent".into() }
     }
 }
 

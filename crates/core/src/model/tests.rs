@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::basis::{Basis, Kobl};
-use crate::data::{Column, Encoding, Missing, Prepare};
+use crate::data::{Column, ColumnOptions, Encoding, Missing, Prepare};
 use crate::kernel::Kernel;
 use crate::learn::Status;
 use crate::select::{FeatureCount, FisherScore, Selector};
@@ -112,10 +112,10 @@ fn messages_for_invalid_files() {
     assert!(message(&bytes[..bytes.len() - 1]).contains("it is truncated"));
     let mut newer = bytes.clone();
     newer[8] = 9;
-    assert!(message(&newer).contains("version 9, this program reads version 4; update kernsift"));
+    assert!(message(&newer).contains("version 9, this program reads version 5; update kernsift"));
     let mut older = bytes.clone();
     older[8] = 3;
-    assert!(message(&older).contains("version 3, this program reads version 4; fit the model again"));
+    assert!(message(&older).contains("version 3, this program reads version 5; fit the model again"));
     let mut damaged = bytes.clone();
     *damaged.last_mut().unwrap() ^= 1;
     assert!(message(&damaged).contains("checksum"));
@@ -238,4 +238,90 @@ fn the_number_of_columns_is_checked() {
     let [map, ..] = models();
     let error = map.apply(&ndarray::array![[1.0]].into(), &Context::default()).unwrap_err();
     assert!(error.to_string().contains("expected 2, got 1"));
+}
+
+/// A selection of all features of a table with all types of columns.
+fn mixed() -> (Table, Model) {
+    let cells = |texts: [&'static str; 6]| texts.into_iter().map(|text| Some(text).filter(|t| !t.is_empty()));
+    let table = Table::new(vec![
+        Column::text("size", cells(["1,5 kg", "2,5 kg", "", "3,5 kg", "4,5 kg", "0,5 kg"])),
+        Column::text("color", cells(["red", "blue", "red", "green", "", "red"])),
+        Column::text("sure", cells(["yes", "no", "no", "yes", "no", "no"])),
+        Column::text("day", cells(["1.2.2021", "3.4.2021", "5.6.2021", "7.8.2021", "9.10.2021", "1.1.2022"])),
+        Column::text("grade", cells(["low", "high", "mid", "low", "low", "mid"])),
+        Column::text("y", cells(["a", "b", "a", "b", "a", "b"])),
+    ])
+    .unwrap();
+    let types = [("day", "date+month"), ("grade", "ordered:low<mid<high")];
+    let types = types.map(|(name, kind)| (name.to_owned(), kind.parse().unwrap())).to_vec();
+    let columns = ColumnOptions { include: vec!["*".into()], types, ..ColumnOptions::default() };
+    let prepared = Prepare { columns, ..Prepare::default() }.fit(&table).unwrap();
+    let selection = Selection::by_score("m", vec![1.0, 2.0, 3.0, 4.0, f64::INFINITY], 5);
+    let model = Model::of_selection(&prepared.data, prepared.recipe, selection, Encoding::default()).unwrap();
+    (table, model)
+}
+
+#[test]
+fn selected_features_are_encoded() {
+    let (table, model) = mixed();
+    let encoded = model.encode_table(&table).unwrap();
+    let names = model.encoded_names().unwrap();
+    let expected = [
+        [
+            "grade",
+            "day",
+            "day month sin",
+            "day month cos",
+            "sure=yes",
+            "color=blue",
+            "color=green",
+            "color=red",
+        ]
+        .as_slice(),
+        &["color is missing", "size", "size is missing"],
+    ];
+    assert_eq!(names, expected.concat());
+    assert_eq!(encoded.values.dim(), (6, names.len()));
+    // Sums of six numbers around 1.
+    assert!(encoded.values.mean_axis(ndarray::Axis(0)).unwrap().iter().all(|mean| mean.abs() < 1e-12));
+    let column = |name: &str| encoded.values.column(names.iter().position(|n| n == name).unwrap()).to_vec();
+    // The missing size is imputed with the median, which is the mean.
+    assert!(column("size")[2].abs() < 1e-12 && column("size is missing")[2] > 0.0);
+    assert!(models()[0].encode_table(&table).is_err() && models()[0].encoded_names().is_err());
+}
+
+#[test]
+fn a_selection_in_json_is_restored() {
+    let (table, model) = mixed();
+    let text = model.to_json().unwrap();
+    let back = Model::from_bytes(text.as_bytes()).unwrap();
+    assert_eq!(back.to_json().unwrap(), text);
+    assert_eq!(back.encode_table(&table).unwrap(), model.encode_table(&table).unwrap());
+    let ctx = Context::default();
+    assert_eq!(back.apply_table(&table, &ctx).unwrap(), model.apply_table(&table, &ctx).unwrap());
+    assert_eq!(back.output_names(), model.output_names());
+    // Without selected features, and of another kind.
+    let none = Selection::by_score("m", vec![0.0, 0.0], 0);
+    let none = Model { encoder: None, content: Content::Selection(none), ..models()[1].clone() };
+    let none = Model::from_json(none.to_json().unwrap().as_bytes()).unwrap();
+    assert_eq!(none.encode_table(&table).unwrap().values.dim(), (6, 0));
+    let refused = models()[0].to_json().unwrap_err().to_string();
+    assert!(refused.contains("a model fitted by kobl cannot be saved as JSON"), "{refused}");
+}
+
+/// A number instead of another, a text instead of a number, and cuts: an error, or a model that encodes without a panic.
+#[test]
+fn altered_json_does_no_harm() {
+    let (table, model) = mixed();
+    let text = model.to_json().unwrap();
+    for (at, byte) in text.bytes().enumerate() {
+        for other in [b'9', b'0', b'-', b'"'].into_iter().filter(|_| byte.is_ascii_digit()) {
+            let mut altered = text.clone().into_bytes();
+            altered[at] = other;
+            if let Ok(model) = Model::from_json(&altered) {
+                let _ = (model.encode_table(&table), model.encoded_names());
+            }
+        }
+        assert!(at + 1 == text.len() || Model::from_json(&text.as_bytes()[..at]).is_err(), "cut at {at}");
+    }
 }

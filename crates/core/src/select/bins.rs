@@ -126,11 +126,7 @@ fn frequency_cuts(column: &[f64], weights: Weights, n_bins: usize) -> Vec<f64> {
 fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
     let low = column.iter().copied().fold(f64::INFINITY, f64::min);
     let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // By interpolation between both ends: the range of finite numbers may overflow.
-    let at = |fraction: f64| low * (1.0 - fraction) + high * fraction;
-    let mut cuts: Vec<f64> = (1..n_bins).map(|b| at(b as f64 / n_bins as f64)).collect();
-    cuts.dedup();
-    cuts.retain(|cut| *cut > low && *cut <= high);
+    let mut cuts = width_cuts_between(low, high, n_bins);
     // Drop empty bins, because tests count the bins in use.
     let mut used = vec![false; cuts.len() + 1];
     column.iter().for_each(|v| used[cuts.partition_point(|cut| cut <= v)] = true);
@@ -139,6 +135,16 @@ fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
         part += 1;
         used[part]
     });
+    cuts
+}
+
+/// Cuts of bins of equal width between two numbers.
+pub(super) fn width_cuts_between(low: f64, high: f64, n_bins: usize) -> Vec<f64> {
+    // By interpolation between both ends: the range of finite numbers may overflow.
+    let at = |fraction: f64| low * (1.0 - fraction) + high * fraction;
+    let mut cuts: Vec<f64> = (1..n_bins).map(|b| at(b as f64 / n_bins as f64)).collect();
+    cuts.dedup();
+    cuts.retain(|cut| *cut > low && *cut <= high);
     cuts
 }
 
@@ -230,6 +236,12 @@ pub(super) fn contingency(binned: &Binned, binning: &Binning) -> Vec<Vec<f64>> {
         table[bin][class] += binning.weights.of(row);
     }
     table
+}
+
+/// Number of classes with samples in a contingency table.
+pub(super) fn n_present(table: &[Vec<f64>]) -> usize {
+    let n_classes = table.first().map_or(0, Vec::len);
+    (0..n_classes).filter(|&class| table.iter().any(|bin| bin[class] > 0.0)).count().max(1)
 }
 
 /// The same feature twice: 150 samples in a first bin, 90 of them of the first class, 149 in a second, 60 of them,

@@ -82,6 +82,10 @@ impl Selector for SelectorMethod {
         self.inner().fit_each(data, counts, ctx)
     }
 
+    fn max_rows(&self) -> Option<usize> {
+        self.inner().max_rows()
+    }
+
     fn supports_weights(&self) -> bool {
         self.inner().supports_weights()
     }

@@ -10,7 +10,7 @@ use crate::method::{Info, Needs};
 use crate::probability::chi_squared_upper_tail;
 use ndarray::Array2;
 
-const NAME: &str = "chi-squared";
+pub(super) const NAME: &str = "chi-squared";
 /// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
 
@@ -101,22 +101,25 @@ impl Selector for ChiSquared {
         } else {
             self.by_bins(data, classes, ctx)?
         };
-        if found.iter().any(|(score, _)| !score.is_finite()) {
-            return Err(Error::Breakdown {
-                step: NAME,
-                why: "the sums of a column overflow; scale the features".into(),
-            });
-        }
-        let level = LEVEL / data.d() as f64;
-        let passes: Vec<bool> = found
-            .iter()
-            .map(|&(score, degrees)| chi_squared_upper_tail(score, degrees as f64) <= level)
-            .collect();
-        let scores = found.into_iter().map(|(score, _)| score).collect();
-        Ok(keep_leading(Selection::by_score("chi-squared", scores, 1), wanted, &passes, || {
-            ctx.warn("chi-squared: no feature is significant; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
-        }))
+        select_by(found, wanted, ctx)
     }
+}
+
+/// The selection by the statistics of all features and their degrees of freedom.
+pub(super) fn select_by(found: Vec<(f64, usize)>, wanted: Option<usize>, ctx: &Context) -> Result<Selection> {
+    if found.iter().any(|(score, _)| !score.is_finite()) {
+        let why = "the sums of a column overflow; scale the features".into();
+        return Err(Error::Breakdown { step: NAME, why });
+    }
+    let level = LEVEL / found.len() as f64;
+    let passes: Vec<bool> = found
+        .iter()
+        .map(|&(score, degrees)| chi_squared_upper_tail(score, degrees as f64) <= level)
+        .collect();
+    let scores = found.into_iter().map(|(score, _)| score).collect();
+    Ok(keep_leading(Selection::by_score("chi-squared", scores, 1), wanted, &passes, || {
+        ctx.warn("chi-squared: no feature is significant; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
+    }))
 }
 
 impl ChiSquared {
@@ -172,18 +175,20 @@ fn counts(x: &Rows, classes: &Classes, weights: Weights) -> Vec<f64> {
             x.cells().for_each(|(i, j, v)| observed[[classes.codes[i], j]] += weights.of(i) * v)
         }
     }
-    observed
-        .columns()
-        .into_iter()
-        .map(|column| {
-            let total = column.sum();
-            column.iter().zip(&frequencies).map(|(o, frequency)| term(*o, frequency * total)).sum()
-        })
-        .collect()
+    of_sums(&observed, &frequencies)
+}
+
+/// The statistic of each column, given its sums by class (a row per class) and the class frequencies.
+pub(super) fn of_sums(observed: &Array2<f64>, frequencies: &[f64]) -> Vec<f64> {
+    let statistic = |column: ndarray::ArrayView1<f64>| {
+        let total = column.sum();
+        column.iter().zip(frequencies).map(|(o, frequency)| term(*o, frequency * total)).sum()
+    };
+    observed.columns().into_iter().map(statistic).collect()
 }
 
 /// The statistic of a contingency table.
-fn table_statistic(table: &[Vec<f64>]) -> f64 {
+pub(super) fn table_statistic(table: &[Vec<f64>]) -> f64 {
     let n_classes = table.first().map_or(0, Vec::len);
     let by_class: Vec<f64> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
     let n: f64 = by_class.iter().sum();

@@ -177,6 +177,7 @@ impl Ffs {
         let outcome = Outcome { stop, iterations: curve.len() };
         Selection {
             automatic: None,
+            sample: None,
             method: "ffs".into(),
             order: search.order,
             scores,

@@ -10,7 +10,7 @@ use crate::method::{Info, Needs};
 use ndarray::{Array2, s};
 use std::ops::Range;
 
-const NAME: &str = "Fisher score";
+pub(super) const NAME: &str = "Fisher score";
 
 /// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
@@ -88,13 +88,17 @@ impl Selector for FisherScore {
             }
         };
         let wanted = wanted.resolve(NAME, data.d())?;
-        let tests = feature_tests(data, &scores, &target, ctx)?;
-        let passes: Vec<bool> = tests.iter().map(|test| test.p_value * data.d() as f64 <= LEVEL).collect();
-        let selection = Selection::by_score("fisher", tests.into_iter().map(|test| test.score).collect(), 1);
-        Ok(keep_leading(selection, wanted, &passes, || {
-            ctx.warn("Fisher score: no feature is significant; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
-        }))
+        Ok(select_by(feature_tests(data, &scores, &target, ctx)?, wanted, ctx))
     }
+}
+
+/// The selection by the tests of all features.
+pub(super) fn select_by(tests: Vec<FTest>, wanted: Option<usize>, ctx: &Context) -> Selection {
+    let passes: Vec<bool> = tests.iter().map(|test| test.p_value * tests.len() as f64 <= LEVEL).collect();
+    let selection = Selection::by_score("fisher", tests.into_iter().map(|test| test.score).collect(), 1);
+    keep_leading(selection, wanted, &passes, || {
+        ctx.warn("Fisher score: no feature is significant; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
+    })
 }
 
 /// The test of every feature, given the scores of all columns.
@@ -197,7 +201,7 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64], weights: Weights) ->
 }
 
 /// Between over within. Constant features score 0; zero within-class scatter gives a finite score.
-fn score(between: f64, within: f64, std: f64, mean: f64) -> f64 {
+pub(super) fn score(between: f64, within: f64, std: f64, mean: f64) -> f64 {
     if is_constant(mean, std) || between <= 0.0 {
         return 0.0;
     }

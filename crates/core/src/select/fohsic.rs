@@ -16,6 +16,8 @@ use crate::parameters::Parameters;
 use ndarray::Array2;
 
 const NAME: &str = "FOHSIC";
+/// Larger data are sampled.
+const MAX_ROWS: usize = 5000;
 
 crate::parameters! {
     /// Forward selection by HSIC.
@@ -52,6 +54,8 @@ crate::parameters! {
         pub target_kernel: TargetKernel = TargetKernel::Auto;
         /// The estimate of HSIC, biased or unbiased.
         pub estimator: Estimator = Estimator::Biased;
+        /// Whether to use all rows. Otherwise a random sample of 5000 rows, by class, represents larger data.
+        pub exact: bool = false;
     }
 }
 
@@ -106,7 +110,7 @@ impl Fohsic {
         title: "FOHSIC",
         summary: "Features added one by one so that the target depends most on them jointly (HSIC)",
         needs: Needs::Target,
-        cost: "O(n² d) time per step, O(n d) memory",
+        cost: "O(n² d) time per step, O(n d) memory; beyond 5000 rows a sample",
         reference: "Song et al., 2012",
     };
 }
@@ -135,6 +139,10 @@ impl Selector for Fohsic {
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint)
+    }
+
+    fn max_rows(&self) -> Option<usize> {
+        (!self.exact).then_some(MAX_ROWS)
     }
 
     fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -256,6 +264,7 @@ impl<'a> Search<'a> {
         };
         Selection {
             automatic: None,
+            sample: None,
             method: "fohsic".into(),
             n_selected: wanted.unwrap_or(self.chosen.len()),
             curve: vec![],

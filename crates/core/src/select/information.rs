@@ -1,6 +1,6 @@
 //! Information gain: mutual information of a discretized feature and the class.
 
-use super::bins::{Binning, Discretizer, binned_bytes, contingency};
+use super::bins::{Binning, Discretizer, binned_bytes, contingency, n_present};
 use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::method::{Info, Needs};
 use crate::probability::chi_squared_upper_tail;
 
-const NAME: &str = "information gain";
+pub(super) const NAME: &str = "information gain";
 /// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
 
@@ -92,25 +92,36 @@ impl Selector for InformationGain {
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
         let n_classes = classes.names.len();
-        let level = LEVEL / data.d() as f64;
         let bytes = binned_bytes(data, self.discretizer);
         let (how, n_bins, weights) = (self.discretizer, self.n_bins, data.weights());
         let binning = Binning { classes: &classes.codes, weights, n_classes, how, n_bins };
-        let total = weights.total(data.n());
         let found = each_column(data.x(), "information gain", bytes, ctx, |j, column| {
             let bins = binning.feature(column, data.feature_type(j));
-            let entropies = Entropies::of(&contingency(&bins, &binning));
-            let degrees = (bins.n_bins.max(1) - 1) * (classes.n_present() - 1);
-            let passes = bins.by_classes
-                || chi_squared_upper_tail(2.0 * total * entropies.gain, degrees as f64) <= level;
-            (entropies.value(self.measure), entropies.gain > 0.0 && passes)
+            self.of_table(&contingency(&bins, &binning), bins.by_classes, data.d())
         })?;
-        let (scores, passes): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
-        let selection = Selection::by_score("information-gain", scores, 1);
-        Ok(keep_leading(selection, wanted, &passes, || {
-            ctx.warn("information gain: no feature predicts the class; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
-        }))
+        Ok(select_by(found, wanted, ctx))
     }
+}
+
+impl InformationGain {
+    /// The score of one of `d` features and whether it is significant, by its contingency table of bins and classes.
+    pub(super) fn of_table(&self, table: &[Vec<f64>], by_classes: bool, d: usize) -> (f64, bool) {
+        let entropies = Entropies::of(table);
+        let total: f64 = table.iter().flatten().sum();
+        let degrees = (table.len().max(1) - 1) * (n_present(table) - 1);
+        let passes = by_classes
+            || chi_squared_upper_tail(2.0 * total * entropies.gain, degrees as f64) <= LEVEL / d as f64;
+        (entropies.value(self.measure), entropies.gain > 0.0 && passes)
+    }
+}
+
+/// The selection by the scores of all features, and whether they are significant.
+pub(super) fn select_by(found: Vec<(f64, bool)>, wanted: Option<usize>, ctx: &Context) -> Selection {
+    let (scores, passes): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
+    let selection = Selection::by_score("information-gain", scores, 1);
+    keep_leading(selection, wanted, &passes, || {
+        ctx.warn("information gain: no feature predicts the class; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
+    })
 }
 
 /// The mutual information of categories and classes, in nats.

@@ -314,6 +314,7 @@ impl<'a> Path<'a> {
         coef.rows_mut().into_iter().zip(&self.factors).for_each(|(mut row, factor)| row /= *factor);
         Selection {
             automatic: None,
+            sample: None,
             method: "l1-svm".into(),
             order,
             scores,

@@ -13,6 +13,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 const NAME: &str = "Laplacian score";
+/// The neighbor graph of larger data is that of a sample.
+const MAX_ROWS: usize = 50_000;
 /// Pairs per task.
 const BLOCK: usize = 2048;
 
@@ -56,6 +58,8 @@ crate::parameters! {
         /// Parameter t of the heat kernel exp(-distance² / t); none is the mean squared distance between connected
         /// samples.
         pub t: Option<f64> = None, above(0);
+        /// Whether to find the neighbors of all rows. Otherwise a random sample of 50,000 rows represents larger data.
+        pub exact: bool = false;
     }
 }
 
@@ -86,7 +90,7 @@ impl LaplacianScore {
         title: "Laplacian score",
         summary: "Features that vary little between neighboring samples",
         needs: Needs::Nothing,
-        cost: "O(n² d) time, O(n d) memory",
+        cost: "O(n² d) time, O(n d) memory; beyond 50,000 rows a sample",
         reference: "He, Cai and Niyogi, 2005",
     };
 }
@@ -102,6 +106,10 @@ impl Selector for LaplacianScore {
 
     fn wants_scaling(&self) -> bool {
         self.graph == Graph::Knn
+    }
+
+    fn max_rows(&self) -> Option<usize> {
+        (!self.exact && self.graph == Graph::Knn).then_some(MAX_ROWS)
     }
 
     fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

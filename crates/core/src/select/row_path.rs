@@ -123,6 +123,7 @@ impl PathSettings {
         }
         Selection {
             automatic: None,
+            sample: None,
             method: self.name.into(),
             order,
             scores,

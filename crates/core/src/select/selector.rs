@@ -1,14 +1,12 @@
-//! The selector interface and its result.
+//! The selector interface.
 
-use super::auto::Automatic;
+pub use super::selection::{PathPoint, Sample, Selection};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Encoder, Encoding, Target, standardized_numbers};
 use crate::error::{Error, Result};
 use crate::interactions::{MIN_ROWS, any_dependence};
 use crate::method::{Info, Needs};
-use crate::outcome::{Outcome, Stop};
 use crate::parameters::Parameters;
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -38,7 +36,8 @@ pub trait Selector: Parameters {
     /// Ranks all features and selects `count` of them.
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check_data(data)?;
-        self.fit(&data.for_fit(), count, ctx)
+        let (rows, sample, ctx) = sampled(self, data, ctx)?;
+        Ok(self.fit(&rows, count, &ctx)?.with_sample(sample))
     }
 
     /// Ranks all features of typed data and selects `count` of them. If the number is automatic, no feature with a score of
@@ -51,12 +50,13 @@ pub trait Selector: Parameters {
         ctx: &Context,
     ) -> Result<Selection> {
         self.check_data(data)?;
-        let data = &*data.for_fit();
-        let mut selection = self.fit(&*self.prepared(data, encoding)?, count, ctx)?;
+        let (rows, sample, held) = sampled(self, data, ctx)?;
+        let mut selection = self.fit(&*self.prepared(&rows, encoding)?, count, &held)?.with_sample(sample);
         if count == FeatureCount::Auto {
             selection.drop_zero_scores();
             if let Some(check) = self.dependence_check().filter(|_| selection.n_selected > 0) {
-                check.apply(self.info().title, data, &mut selection, ctx)?;
+                // On all rows, also where the method uses a sample.
+                check.apply(self.info().title, &data.for_fit(), &mut selection, ctx)?;
             }
         }
         Ok(selection)
@@ -82,13 +82,22 @@ pub trait Selector: Parameters {
 
     /// Makes an independent selection for each of several numbers of features.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        match self.check_data(data) {
-            Ok(()) => self.fit_each(&data.for_fit(), counts, ctx),
-            // Each number has its own error.
-            Err(_) => {
-                counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
-            }
-        }
+        let each = || {
+            self.check_data(data)?;
+            let (rows, sample, ctx) = sampled(self, data, ctx)?;
+            let found = self.fit_each(&rows, counts, &ctx).into_iter();
+            Ok(found.map(|found| found.map(|found| found.with_sample(sample))).collect())
+        };
+        // Each number has its own error.
+        each().unwrap_or_else(|_: Error| {
+            counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
+        })
+    }
+
+    /// The number of rows that it uses at most: it gets [a sample](Dataset::sample_rows) of larger data. `None` if it uses all rows,
+    /// as with the parameter `exact`.
+    fn max_rows(&self) -> Option<usize> {
+        None
     }
 
     /// The target it needs with its present parameters.
@@ -165,6 +174,22 @@ pub trait Selector: Parameters {
     /// Clears parameters that determine the number of features (a penalty, a radius), so that a count can be
     /// requested.
     fn clear_fixed_count(&mut self) {}
+}
+
+/// The rows to fit to: all, or a sample if there are more than [`Selector::max_rows`]; and the context that holds it.
+fn sampled<'a, 'c, S: Selector + ?Sized>(
+    selector: &S,
+    data: &'a Dataset,
+    ctx: &Context<'c>,
+) -> Result<(Cow<'a, Dataset>, Option<Sample>, Context<'c>)> {
+    let by_class = selector.info().needs != Needs::Nothing;
+    let Some(rows) = selector.max_rows().and_then(|most| data.sample_rows(most, by_class, ctx.seed)) else {
+        return Ok((data.for_fit(), None, *ctx));
+    };
+    let ctx = data.hold_rows(rows.len(), ctx)?;
+    let sample = Sample { n_used: rows.len(), n: data.n() }.noted(selector.info().title, &ctx);
+    // Weights that balance the classes are those of the sample.
+    Ok((Cow::Owned(data.take_rows(&rows).for_fit().into_owned()), Some(sample), ctx))
 }
 
 /// A test whether the target depends on the features at all, at the level 0.05.
@@ -281,124 +306,5 @@ pub(super) fn from_one_search(
         }
         // Each number has its own error.
         Err(_) => resolved().map(|count| Ok(run(&[count?])?.remove(0))).collect(),
-    }
-}
-
-/// The result of a selector.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Selection {
-    /// The method's name.
-    pub method: String,
-    /// All features, best first: by score, or for stepwise methods in the order of selection.
-    pub order: Vec<usize>,
-    /// One score per feature, larger is better; 0 for features that were dropped.
-    pub scores: Vec<f64>,
-    /// Number of features selected, the first of `order`.
-    pub n_selected: usize,
-    /// The training error after each step, for stepwise methods; empty for others.
-    #[serde(default)]
-    pub curve: Vec<f64>,
-    /// The weights $W$ for methods that have them: one row per feature, one column per direction or class. A feature
-    /// with several columns (a category, or a number with an indicator of missing values) has the row of the column with the
-    /// largest absolute weight.
-    #[serde(default)]
-    pub coef: Option<Array2<f64>>,
-    /// The solutions from few features to many, for methods with a path; empty for others.
-    #[serde(default)]
-    pub path: Vec<PathPoint>,
-    /// Why and when the method stopped.
-    pub outcome: Outcome,
-    /// What the automatic selector found besides; `None` for other methods.
-    #[serde(default)]
-    pub automatic: Option<Box<Automatic>>,
-}
-
-/// One point of the path.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PathPoint {
-    /// The strength of the penalty, or the radius of the ball of weights.
-    pub strength: f64,
-    /// The value of the minimized objective.
-    pub objective: f64,
-    /// A bound on or measure of suboptimality; the method documents which.
-    pub optimality: f64,
-    /// Iterations from the previous point.
-    pub iterations: usize,
-    /// Why the solver stopped.
-    pub stop: Stop,
-    /// Features with nonzero weights, largest weight first.
-    pub features: Vec<usize>,
-    /// Their absolute weights or norms.
-    pub weights: Vec<f64>,
-}
-
-impl Selection {
-    /// Selects only features with a nonzero score; the others come after them.
-    fn drop_zero_scores(&mut self) {
-        let (kept, dropped): (Vec<usize>, Vec<usize>) =
-            self.selected().iter().partition(|&&j| self.scores[j] != 0.0);
-        self.n_selected = kept.len();
-        self.order.splice(..kept.len() + dropped.len(), kept.into_iter().chain(dropped));
-    }
-
-    /// Ranks features by score; ties are broken by column order.
-    pub fn by_score(method: &str, scores: Vec<f64>, n_selected: usize) -> Self {
-        let mut order: Vec<usize> = (0..scores.len()).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        Self {
-            method: method.into(),
-            order,
-            scores,
-            n_selected,
-            curve: vec![],
-            coef: None,
-            path: vec![],
-            outcome: Outcome::direct(),
-            automatic: None,
-        }
-    }
-
-    /// The selected features, best first.
-    pub fn selected(&self) -> &[usize] {
-        &self.order[..self.n_selected]
-    }
-
-    /// Whether this is a valid selection among `d` features; a file may be corrupt.
-    pub(crate) fn is_sound(&self, d: usize) -> bool {
-        let mut seen = vec![false; d];
-        self.n_selected <= self.order.len()
-            && self.scores.len() == d
-            && self.order.iter().all(|&j| j < d && !std::mem::replace(&mut seen[j], true))
-            && self.coef.as_ref().is_none_or(|coef| coef.nrows() == d)
-            && self.path.iter().all(|point| {
-                point.features.len() == point.weights.len() && point.features.iter().all(|&j| j < d)
-            })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ties_go_to_the_first_column() {
-        let selection = Selection::by_score("m", vec![1.0, 3.0, 1.0, 3.0], 2);
-        assert_eq!(selection.order, [1, 3, 0, 2]);
-        assert_eq!(selection.selected(), [1, 3]);
-    }
-
-    #[test]
-    fn wanted_numbers() {
-        assert_eq!(FeatureCount::Fraction(0.5).resolve("m", 5).unwrap(), Some(3));
-        assert_eq!(FeatureCount::Fraction(0.01).resolve("m", 5).unwrap(), Some(1));
-        assert_eq!(FeatureCount::Count(5).resolve("m", 5).unwrap(), Some(5));
-        assert_eq!(FeatureCount::Auto.resolve("m", 5).unwrap(), None);
-        let message = FeatureCount::Count(6).resolve("m", 5).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "m: parameter 'number of features' must be from 1 to the number of columns, 5, got 6"
-        );
-        assert!(FeatureCount::Fraction(1.5).resolve("m", 5).is_err());
-        assert!(FeatureCount::Count(0).resolve("m", 5).is_err());
     }
 }

@@ -44,9 +44,9 @@ fn costs(data: &Dataset, published: &Published, seed: u64, ctx: &Context) -> Res
     let bases: [&dyn Basis; 6] = [
         &kobl,
         &Kobl { pivoting: Pivoting::Random, threshold: Threshold::None, n_components, ..kobl.clone() },
-        &Kgs { kernel: kernel.clone(), n_components },
-        &Kpca { kernel: kernel.clone(), n_components, center: false },
-        &Kgs { kernel: kernel.clone(), n_components: None },
+        &Kgs { kernel: kernel.clone(), n_components, exact: true },
+        &Kpca { kernel: kernel.clone(), n_components, center: false, exact: true },
+        &Kgs { kernel: kernel.clone(), n_components: None, exact: true },
         &Discriminant { kernel: kernel.clone(), ..Discriminant::default() },
     ];
     let mut numbers = Numbers::new();

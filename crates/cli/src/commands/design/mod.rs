@@ -13,7 +13,7 @@ use super::report::{self, run_info, timed};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::check_outputs;
+use crate::input::{check_outputs, refuse_json};
 use crate::output::{print, print_json};
 use fit::{Fit, by_score, learn, margins_of, training_accuracy};
 use holdout::{HoldOut, evaluate};
@@ -138,6 +138,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
 /// Refuses output paths that cannot be written, that are inputs, or that occur twice.
 fn check_outputs_of(args: &DesignArgs, input: &Input) -> Result<(), Failure> {
     args.writing.check(args.out.is_some())?;
+    refuse_json(args.save.as_deref())?;
     let inputs: Vec<&Path> = input.loaded.files().into_iter().chain(args.triplets.as_deref()).collect();
     let outputs = [
         ("--report", args.report.as_deref()),

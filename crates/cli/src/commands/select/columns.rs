@@ -11,10 +11,9 @@ use crate::failure::Failure;
 use crate::input::Loaded;
 use crate::output::{SHOWN, bar, curve, number, percent, table};
 use crate::terminal::{width, wrap};
-use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::significance::{NEAR_COPY, NearCopy, SelectionSignificance};
-use kernsift::{Context, Selection, Selector};
+use kernsift::{Context, Model, Selection, Selector};
 use serde_json::{Map, Value, json};
 
 /// Selects features. They are standardized for selectors that depend on their scale.
@@ -49,6 +48,9 @@ pub fn fit(
         fields["p_values"] = named(&significance.p_values, data.names());
         fields["q_values"] = named(&significance.q_values, data.names());
     }
+    if let Some(sample) = selection.sample {
+        fields["sample"] = json!(sample);
+    }
     fields["near_copies"] = copies_record(&selection, &significance.near_copies, data.names());
     if let Some(found) = &resampled {
         significance.resampling = Some((found.score_name(), found.summary(method)));
@@ -70,7 +72,7 @@ pub fn fit(
         fields,
         text,
         significance: Some(significance),
-        model: loaded.model(None, Content::Selection(selection)),
+        model: Model::of_selection(data, loaded.prepared.recipe.clone(), selection, encoding)?,
     })
 }
 
@@ -105,7 +107,7 @@ fn named(values: &[f64], names: &[String]) -> Value {
     names.iter().cloned().zip(values.iter().map(|&v| json!(v))).collect::<Map<_, _>>().into()
 }
 
-fn fields(selection: &Selection, names: &[String]) -> Value {
+pub fn fields(selection: &Selection, names: &[String]) -> Value {
     let list = |features: &[usize]| features.iter().map(|&j| names[j].clone()).collect::<Vec<_>>();
     json!({
         "selected": list(selection.selected()),
@@ -159,6 +161,33 @@ fn wrapped(sentences: &[String]) -> String {
     sentences.iter().flat_map(lines).collect::<Vec<_>>().join("\n")
 }
 
+/// The table of the first selected features: rank, name and score, the cells of further columns with these titles, and a bar.
+pub fn ranking(
+    selection: &Selection,
+    names: &[String],
+    shown: usize,
+    (score, more): (&str, &[&'static str]),
+    cells: impl Fn(usize) -> Vec<String>,
+) -> String {
+    let largest = selection.scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let rows = selection.selected()[..shown].iter().enumerate().map(|(rank, &j)| {
+        let score = selection.scores[j];
+        let mut row = vec![(rank + 1).to_string(), names[j].clone(), number(score)];
+        row.extend(cells(j));
+        row.push(bar(score / largest, 24));
+        row
+    });
+    let mut titles = vec!["rank", "feature", score];
+    titles.extend(more);
+    let right: Vec<usize> = (0..titles.len()).filter(|&at| at != 1).collect();
+    titles.push("");
+    let mut text = table(&titles, rows.collect(), &right);
+    if shown < selection.n_selected {
+        text += &format!(" ... and {} more, with -v\n", selection.n_selected - shown);
+    }
+    text
+}
+
 fn text(
     loaded: &Loaded,
     selection: &Selection,
@@ -181,6 +210,9 @@ fn text(
             )
         }
     };
+    if let Some(sample) = selection.sample {
+        text += &format!("; it {} (all with --set exact=true)", sample.describe());
+    }
     if n_selected == 0 {
         return text + "\n";
     }
@@ -191,25 +223,12 @@ fn text(
     if error.is_some() {
         text += &format!("; {}", selection.outcome.stop.explain());
     }
-    let largest = selection.scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let shown = if verbose { n_selected } else { n_selected.min(SHOWN) };
     let columns = Columns::new(selection, significance);
-    let rows = selection.selected()[..shown].iter().enumerate().map(|(rank, &j)| {
-        let score = selection.scores[j];
-        let mut row = vec![(rank + 1).to_string(), data.names()[j].clone(), number(score)];
-        row.extend(columns.cells(j));
-        row.push(bar(score / largest, 24));
-        row
-    });
     let score = resampled.map_or("score", Resampled::score_name);
-    let mut titles = vec!["rank", "feature", score];
-    titles.extend(columns.titles());
-    let right: Vec<usize> = (0..titles.len()).filter(|&at| at != 1).collect();
-    titles.push("");
-    text += &format!("\n\n{}", table(&titles, rows.collect(), &right));
-    if shown < n_selected {
-        text += &format!(" ... and {} more, with -v\n", n_selected - shown);
-    }
+    let titles = columns.titles();
+    text +=
+        &format!("\n\n{}", ranking(selection, data.names(), shown, (score, &titles), |j| columns.cells(j)));
     text += &copies_text(&selection.selected()[..shown], &significance.near_copies, data.names());
     if let Some(&error) = error {
         text += &format!(

@@ -1,6 +1,7 @@
 //! `kernsift select`: selects features, or directions of kernel space.
 
 mod columns;
+mod passes;
 mod path;
 mod resampling;
 mod selected;
@@ -12,12 +13,14 @@ use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs};
+use crate::input::{Also, Loaded, check_fit_outputs, refuse_json};
 use crate::output::{print, print_json};
+use crate::passes::{advised, large_file};
 use crate::roles::{Roles, load_rows};
 use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
 use kernsift::model::Content;
+use kernsift::select::SelectorMethod;
 use kernsift::{Context, Selector};
 use kernsift_report::{MappedRows, Validation, selection_page, space_page};
 use resampling::Resampling;
@@ -33,13 +36,21 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let resampling = Resampling::take(&mut settings, args)?;
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
+    let file = large_file(&args.table, ctx)?;
+    let is_large = file.is_some();
+    if let (Method::Columns(selector), Some(file)) = (&method, file)
+        && selector.has_rounds()
+    {
+        return passes::run(selector, file, args, ctx, console);
+    }
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
     let roles = Roles::of(&args.split_by, &args.weights);
-    let loaded = load_rows(&args.table, roles, also, ctx, console)?;
+    let loaded = load_rows(&args.table, roles, also, ctx, console)
+        .map_err(|failure| advised(failure, is_large, name, &SelectorMethod::names_with_rounds()))?;
     if let Method::Columns(selector) = &method {
         selector.check_data(&loaded.prepared.data)?;
     }
-    check_outputs(args, &loaded)?;
+    check_outputs(args, &method, &loaded)?;
     let mut selected = match &method {
         Method::Columns(selector) => columns::fit((selector, &resampling), args, &loaded, ctx, console)?,
         Method::Space(space) => space::fit(space, args, &loaded, ctx, console)?,
@@ -83,8 +94,11 @@ fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), F
     }
 }
 
-fn check_outputs(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
+fn check_outputs(args: &SelectArgs, method: &Method, loaded: &Loaded) -> Result<(), Failure> {
     check_folds(args.folds, &loaded.prepared.data)?;
+    if matches!(method, Method::Space(_)) {
+        refuse_json(args.output.save.as_deref())?;
+    }
     let tables = [("--path", args.path.as_deref())];
     check_fit_outputs(&args.output, &tables, loaded, &[args.test.as_ref().map(Path::new)])?;
     args.path.as_deref().map_or(Ok(()), path::check)

@@ -36,18 +36,18 @@ pub fn fit(
         is_scaled: args.scale == ScaleArg::Standard,
         settings: serde_json::to_value(&used)?,
         cost,
-        fields: fields(&space, accuracy.as_ref()),
+        fields: fields(&space, data.n(), accuracy.as_ref()),
         significance: None,
         text: text(loaded, &space, (method, &used), args, accuracy.as_ref(), console.is_verbose()),
         model,
     })
 }
 
-fn fields(space: &KernelSpace, accuracy: Option<&Accuracy>) -> Value {
+fn fields(space: &KernelSpace, n: usize, accuracy: Option<&Accuracy>) -> Value {
     let (basis, selection) = (space.map().summary(), space.selection());
     let name = |i: usize| format!("{}{}", basis.method, i + 1);
     let weights = space.weights();
-    json!({
+    let mut fields = json!({
         "kernel": space.map().kernel(),
         "n_components": space.map().n_components(),
         "pivots": basis.pivots,
@@ -59,7 +59,14 @@ fn fields(space: &KernelSpace, accuracy: Option<&Accuracy>) -> Value {
         "outcome": selection.outcome,
         "test_accuracy": accuracy.map(|a| a.fraction),
         "test_rows": accuracy.map(|a| a.rows),
-    })
+    });
+    if basis.n_rows < n {
+        fields["sample"] = json!({"n_used": basis.n_rows, "n": n});
+    }
+    if let Some(sample) = selection.sample {
+        fields["selector_sample"] = json!(sample);
+    }
+    fields
 }
 
 fn text(
@@ -80,6 +87,14 @@ fn text(
     let n_rows = loaded.prepared.data.n();
     let stop = map.summary().outcome.stop.explain();
     line("dimension", n_components.to_string(), format!("of {n_rows} rows; {stop}"));
+    let learned_from = map.summary().n_rows;
+    if learned_from < n_rows {
+        line("learned from", learned_from.to_string(), "sampled rows; all with --set exact=true".into());
+    }
+    if let Some(sample) = selection.sample {
+        let remark = "sampled rows, whose neighbors are searched; all with --set selector.exact=true";
+        line("neighbors of", sample.n_used.to_string(), remark.into());
+    }
     let why = match selection.outcome.stop {
         _ if args.k.is_some() => Stop::Requested.explain(),
         _ if n_selected == n_components => "all of them",

@@ -18,7 +18,7 @@ impl Fingerprint {
 }
 
 /// The bits of a value, with one zero and one NaN.
-fn bits(value: f64) -> u64 {
+pub(crate) fn bits(value: f64) -> u64 {
     if value.is_nan() { u64::MAX } else { (value + 0.0).to_bits() }
 }
 

@@ -7,7 +7,7 @@ use crate::data::types::ColumnType;
 
 /// From this number of rows on, a column without an id-like name may be an identifier: in fewer rows values are often
 /// distinct by chance.
-const MIN_ID_ROWS: usize = 20;
+pub(crate) const MIN_ID_ROWS: usize = 20;
 /// The fraction of distinct values from which on text is an identifier.
 const ID_FRACTION: f64 = 0.95;
 /// The mean number of characters from which on text is free text, if most values are distinct,
@@ -77,13 +77,41 @@ fn is_id(name: &str, place: usize, kind: &ColumnType, statistics: &Statistics) -
     match kind {
         ColumnType::Category => is_nearly_unique() && !statistics.is_mostly_numbers || named && is_unique(),
         ColumnType::Number if statistics.is_integer => {
-            statistics.counts_rows && is_nearly_unique()
-                || named && is_unique()
-                || is_unnamed && statistics.counts_repeatedly()
-                || numbers_rows(name) && n >= MIN_ID_ROWS && statistics.is_increasing()
+            let order = Order {
+                counts_rows: statistics.counts_rows && is_nearly_unique(),
+                counts_repeatedly: &|| statistics.counts_repeatedly(),
+                is_increasing: &|| statistics.is_increasing(),
+                is_unique: &|| Some(is_unique()),
+            };
+            integers_identify(name, place, n, &order) == Some(true)
         }
         _ => false,
     }
+}
+
+/// What the order of integers shows.
+pub(crate) struct Order<'a> {
+    /// Whether each is its predecessor plus 1, or each is its predecessor minus 1, in enough rows.
+    pub(crate) counts_rows: bool,
+    /// Whether each is its predecessor plus 1, or the first one again.
+    pub(crate) counts_repeatedly: &'a dyn Fn() -> bool,
+    /// Whether each is larger than its predecessor.
+    pub(crate) is_increasing: &'a dyn Fn() -> bool,
+    /// Whether all are distinct, if that is known.
+    pub(crate) is_unique: &'a dyn Fn() -> Option<bool>,
+}
+
+/// Whether a column of `n` integers identifies rows; `None` if it does if they are distinct, which is not known.
+pub(crate) fn integers_identify(name: &str, place: usize, n: usize, order: &Order) -> Option<bool> {
+    let is_unnamed = place == 0 && is_unnamed(name);
+    let named = names_rows(name) || is_unnamed || place == 0 && name.eq_ignore_ascii_case("sample");
+    if order.counts_rows
+        || is_unnamed && (order.counts_repeatedly)()
+        || numbers_rows(name) && n >= MIN_ID_ROWS && (order.is_increasing)()
+    {
+        return Some(true);
+    }
+    if named { (order.is_unique)() } else { Some(false) }
 }
 
 /// Whether a column has no name of its own: as readers and pandas name it.

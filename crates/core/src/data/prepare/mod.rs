@@ -10,6 +10,12 @@ mod outputs;
 mod patterns;
 mod recipe;
 mod study;
+#[cfg(feature = "io")]
+mod survey;
+#[cfg(feature = "io")]
+mod survey_column;
+#[cfg(feature = "io")]
+mod survey_target;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -17,6 +23,8 @@ mod tests;
 pub use options::{ColumnOptions, Missing, Prepare, TargetChoice, TargetType};
 pub(super) use patterns::matching;
 pub use recipe::{Applied, Recipe};
+#[cfg(feature = "io")]
+pub use survey::{PieceTarget, Survey};
 pub use target::{read_target, target_type};
 
 use super::dataset::Dataset;

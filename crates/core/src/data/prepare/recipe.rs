@@ -98,6 +98,38 @@ impl Recipe {
             .collect()
     }
 
+    /// A recipe with these columns.
+    #[cfg(feature = "io")]
+    pub(crate) fn of_columns(
+        columns: Vec<(String, Parsing)>,
+        missing: Missing,
+        targets: Vec<String>,
+        sparse: bool,
+    ) -> Self {
+        let columns = columns.into_iter().map(|(name, parsing)| ColumnRecipe { name, parsing }).collect();
+        let mut targets = targets.into_iter();
+        let (target, other_targets) = (targets.next(), targets.collect());
+        Self { columns, missing, target, other_targets, target_parsing: None, sparse }
+    }
+
+    /// How a column is read.
+    #[cfg(feature = "io")]
+    pub(crate) fn parsing(&self, feature: usize) -> &Parsing {
+        &self.columns[feature].parsing
+    }
+
+    /// How missing values are handled.
+    #[cfg(feature = "io")]
+    pub(crate) fn missing(&self) -> Missing {
+        self.missing
+    }
+
+    /// Whether the training table was sparse.
+    #[cfg(feature = "io")]
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
     /// A recipe with only these features, in this order.
     pub fn restricted(&self, keep: &[usize]) -> Self {
         let columns = keep.iter().map(|&j| self.columns[j].clone()).collect();

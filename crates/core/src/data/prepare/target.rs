@@ -92,22 +92,46 @@ fn target_type_with(column: &Column, rows: &[usize], decimal: Option<Decimal>) -
 }
 
 fn few_integers(values: &[f64], rows: &[usize]) -> bool {
-    let mut distinct = BTreeSet::new();
-    let mut n = 0;
-    for &i in rows.iter().filter(|&&i| !values[i].is_nan()) {
-        if values[i].fract() != 0.0 || !values[i].is_finite() {
-            return false;
+    let mut found = Integers::default();
+    rows.iter().for_each(|&i| found.push(values[i]));
+    found.are_classes()
+}
+
+/// The distinct values of a target of integers, as long as they may be classes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Integers {
+    distinct: BTreeSet<i64>,
+    n: usize,
+    /// Whether a value is no integer, or there are too many.
+    is_continuous: bool,
+}
+
+impl Integers {
+    /// Adds a value; a missing one has no effect.
+    pub(super) fn push(&mut self, value: f64) {
+        if value.is_nan() || self.is_continuous {
+            return;
         }
-        distinct.insert(values[i] as i64);
-        n += 1;
-        if distinct.len() > MAX_NUMBERED_CLASSES {
-            return false;
+        if value.fract() != 0.0 || !value.is_finite() {
+            self.is_continuous = true;
+            return;
         }
+        self.distinct.insert(value as i64);
+        self.n += 1;
+        self.is_continuous = self.distinct.len() > MAX_NUMBERED_CLASSES;
     }
-    let (Some(&low), Some(&high)) = (distinct.first(), distinct.last()) else { return true };
-    let is_numbered = (low == 0 || low == 1) && high - low == distinct.len() as i64 - 1;
-    (distinct.len() <= MAX_CLASSES && 2 * distinct.len() <= n)
-        || is_numbered && MIN_NUMBERED_ROWS * distinct.len() <= n
+
+    /// Whether they are classes.
+    pub(super) fn are_classes(&self) -> bool {
+        if self.is_continuous {
+            return false;
+        }
+        let (n, distinct) = (self.n, &self.distinct);
+        let (Some(&low), Some(&high)) = (distinct.first(), distinct.last()) else { return true };
+        let is_numbered = (low == 0 || low == 1) && high - low == distinct.len() as i64 - 1;
+        (distinct.len() <= MAX_CLASSES && 2 * distinct.len() <= n)
+            || is_numbered && MIN_NUMBERED_ROWS * distinct.len() <= n
+    }
 }
 
 /// How to read a target: the type that the user chose for it or for its column.

@@ -6,6 +6,7 @@
 //! | `format`, `text`, `unpack` | extensions and options, text encoding, gzip and zstd |
 //! | `progress` | progress reports and the memory limit |
 //! | `arff`, `arrow`, `delimited`, `numpy`, `parquet`, `svmlight`, `xlsx` | the formats |
+//! | `pieces` | files that do not fit into memory, in pieces |
 //! | `number`, `levels` | cells that are numbers, cells that are text |
 
 mod arff;
@@ -20,6 +21,7 @@ mod number;
 mod numpy;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod pieces;
 mod progress;
 mod svmlight;
 #[cfg(test)]
@@ -33,3 +35,5 @@ pub(crate) use delimited::CellError;
 pub(crate) use file::read_records;
 pub use file::{read_bytes, read_table};
 pub use format::{Format, ReadOptions};
+pub(crate) use number::MISSING_VALUES;
+pub use pieces::PieceFile;

@@ -14,38 +14,48 @@ const POWERS: [f64; 16] =
 /// All integers up to this size are exact in an f64, and all larger values of an f64 are integers.
 pub(super) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether a cell is a usual spelling of a missing value: those of pandas, and errors of spreadsheets.
-fn is_missing(cell: &[u8]) -> bool {
-    matches!(
-        cell,
-        b"" | b"?"
-            | b"-"
-            | b"NA"
-            | b"<NA>"
-            | b"N/A"
-            | b"n/a"
-            | b"#NA"
-            | b"#N/A"
-            | b"#N/A N/A"
-            | b"NaN"
-            | b"nan"
-            | b"-NaN"
-            | b"-nan"
-            | b"1.#IND"
-            | b"-1.#IND"
-            | b"1.#QNAN"
-            | b"-1.#QNAN"
-            | b"null"
-            | b"NULL"
-            | b"None"
-            | b"#DIV/0!"
-            | b"#VALUE!"
-            | b"#REF!"
-            | b"#NAME?"
-            | b"#NUM!"
-            | b"#NULL!"
-    )
+/// Defines the usual spellings of a missing value, and a function that finds them in a cell.
+macro_rules! missing_values {
+    ($($text:literal),*) => {
+        /// The usual spellings of a missing value: those of pandas, and errors of spreadsheets.
+        pub(crate) const MISSING_VALUES: &[&[u8]] = &[$($text),*];
+
+        /// Whether a cell is a usual spelling of a missing value.
+        fn is_missing(cell: &[u8]) -> bool {
+            matches!(cell, $($text)|*)
+        }
+    };
 }
+
+missing_values!(
+    b"",
+    b"?",
+    b"-",
+    b"NA",
+    b"<NA>",
+    b"N/A",
+    b"n/a",
+    b"#NA",
+    b"#N/A",
+    b"#N/A N/A",
+    b"NaN",
+    b"nan",
+    b"-NaN",
+    b"-nan",
+    b"1.#IND",
+    b"-1.#IND",
+    b"1.#QNAN",
+    b"-1.#QNAN",
+    b"null",
+    b"NULL",
+    b"None",
+    b"#DIV/0!",
+    b"#VALUE!",
+    b"#REF!",
+    b"#NAME?",
+    b"#NUM!",
+    b"#NULL!"
+);
 
 /// A number in a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,8 +4,10 @@
 //! Columns are read in parallel, each with the reader of its physical type. A cell is null where its definition level is 0.
 
 mod meaning;
+mod stream;
 
 use self::meaning::Meaning;
+pub(super) use self::stream::{Size, Stream};
 use super::levels::Levels;
 use super::number::MAX_EXACT;
 use crate::context::{Context, need_room};
@@ -129,27 +131,13 @@ fn check_size(file: &dyn FileReader, columns: usize, limit: u64) -> Result<u64> 
 
 /// Reads a column; integers that a number cannot hold are read again, as text.
 fn read_column(file: &dyn FileReader, place: usize, meaning: Meaning, name: &str) -> Result<Column> {
-    let mut cells = Cells { meaning, ..Cells::default() };
+    let mut cells = Cells::of(meaning);
     cells.read(file, place)?;
     if cells.inexact {
-        cells = Cells { meaning, integers_as_text: true, ..Cells::default() };
+        cells = Cells { integers_as_text: true, ..Cells::of(meaning) };
         cells.read(file, place)?;
     }
-    if cells.not_text {
-        let why = "the cells are bytes, not text".into();
-        return Ok(Column {
-            name: name.into(),
-            values: Values::Unsupported { rows: cells.texts.len(), why },
-        });
-    }
-    Ok(match meaning {
-        Meaning::Boolean | Meaning::Text => cells.texts.into_column(name.into()),
-        _ if cells.integers_as_text => cells.texts.into_column(name.into()),
-        Meaning::Date(_) | Meaning::OldTimestamp => {
-            Column { name: name.into(), values: Values::Date(cells.numbers) }
-        }
-        _ => Column::numeric(name, cells.numbers),
-    })
+    Ok(cells.into_column(name))
 }
 
 /// A column under construction.
@@ -166,51 +154,74 @@ struct Cells {
 }
 
 impl Cells {
+    fn of(meaning: Meaning) -> Self {
+        Self { meaning, ..Self::default() }
+    }
+
+    /// Reads a column of a file.
     fn read(&mut self, file: &dyn FileReader, place: usize) -> Result<()> {
         for group in 0..file.num_row_groups() {
             let group = file.get_row_group(group).map_err(damaged)?;
             let rows = group.metadata().num_rows();
-            let numbers = &mut self.numbers;
-            match group.get_column_reader(place).map_err(damaged)? {
-                ColumnReader::BoolColumnReader(reader) => for_each_cell(reader, rows, |v| {
-                    self.texts.push(v.map(|&v| if v { "true" } else { "false" }));
-                    Ok(())
-                })?,
-                ColumnReader::Int32ColumnReader(reader) => for_each_cell(reader, rows, |v| {
-                    self.push_integer(v.map(|&v| (u64::from(v as u32), i64::from(v))));
-                    Ok(())
-                })?,
-                ColumnReader::Int64ColumnReader(reader) => for_each_cell(reader, rows, |v| {
-                    self.push_integer(v.map(|&v| (v as u64, v)));
-                    Ok(())
-                })?,
-                ColumnReader::Int96ColumnReader(reader) => {
-                    push_numbers(reader, rows, numbers, old_timestamp)?
-                }
-                ColumnReader::FloatColumnReader(reader) => {
-                    push_numbers(reader, rows, numbers, |&v| f64::from(v))?
-                }
-                ColumnReader::DoubleColumnReader(reader) => push_numbers(reader, rows, numbers, |&v| v)?,
-                ColumnReader::ByteArrayColumnReader(reader) => match self.meaning {
-                    Meaning::Decimal(scale) => {
-                        push_numbers(reader, rows, numbers, |v| decimal(v.data(), scale))?
-                    }
-                    _ => for_each_cell(reader, rows, |v| {
-                        let text = v.map(|v| std::str::from_utf8(v.data()));
-                        self.not_text |= matches!(text, Some(Err(_)));
-                        self.texts.push(text.and_then(std::result::Result::ok));
-                        Ok(())
-                    })?,
-                },
-                ColumnReader::FixedLenByteArrayColumnReader(reader) => match self.meaning {
-                    Meaning::Decimal(scale) => {
-                        push_numbers(reader, rows, numbers, |v| decimal(v.data(), scale))?
-                    }
-                    _ => return Err(damaged("a column has several types")),
-                },
-            }
+            let mut reader = group.get_column_reader(place).map_err(damaged)?;
+            self.read_rows(&mut reader, rows, true)?;
         }
         Ok(())
+    }
+
+    /// Reads the next rows of a column; `all`: of which there are no more.
+    fn read_rows(&mut self, reader: &mut ColumnReader, rows: i64, all: bool) -> Result<()> {
+        let rows = &Expected { rows, all };
+        let numbers = &mut self.numbers;
+        match reader {
+            ColumnReader::BoolColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                self.texts.push(v.map(|&v| if v { "true" } else { "false" }));
+                Ok(())
+            })?,
+            ColumnReader::Int32ColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                self.push_integer(v.map(|&v| (u64::from(v as u32), i64::from(v))));
+                Ok(())
+            })?,
+            ColumnReader::Int64ColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                self.push_integer(v.map(|&v| (v as u64, v)));
+                Ok(())
+            })?,
+            ColumnReader::Int96ColumnReader(reader) => push_numbers(reader, rows, numbers, old_timestamp)?,
+            ColumnReader::FloatColumnReader(reader) => {
+                push_numbers(reader, rows, numbers, |&v| f64::from(v))?
+            }
+            ColumnReader::DoubleColumnReader(reader) => push_numbers(reader, rows, numbers, |&v| v)?,
+            ColumnReader::ByteArrayColumnReader(reader) => match self.meaning {
+                Meaning::Decimal(scale) => push_numbers(reader, rows, numbers, |v| decimal(v.data(), scale))?,
+                _ => for_each_cell(reader, rows, |v| {
+                    let text = v.map(|v| std::str::from_utf8(v.data()));
+                    self.not_text |= matches!(text, Some(Err(_)));
+                    self.texts.push(text.and_then(std::result::Result::ok));
+                    Ok(())
+                })?,
+            },
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => match self.meaning {
+                Meaning::Decimal(scale) => push_numbers(reader, rows, numbers, |v| decimal(v.data(), scale))?,
+                _ => return Err(damaged("a column has several types")),
+            },
+        }
+        Ok(())
+    }
+
+    /// The column.
+    fn into_column(self, name: &str) -> Column {
+        if self.not_text {
+            let why = "the cells are bytes, not text".into();
+            return Column { name: name.into(), values: Values::Unsupported { rows: self.texts.len(), why } };
+        }
+        match self.meaning {
+            Meaning::Boolean | Meaning::Text => self.texts.into_column(name.into()),
+            _ if self.integers_as_text => self.texts.into_column(name.into()),
+            Meaning::Date(_) | Meaning::OldTimestamp => {
+                Column { name: name.into(), values: Values::Date(self.numbers) }
+            }
+            _ => Column::numeric(name, self.numbers),
+        }
     }
 
     /// Adds an integer, given as an unsigned and as a signed one.
@@ -256,8 +267,8 @@ fn old_timestamp(value: &Int96) -> f64 {
 }
 
 fn push_numbers<T: DataType>(
-    reader: ColumnReaderImpl<T>,
-    rows: i64,
+    reader: &mut ColumnReaderImpl<T>,
+    rows: &Expected,
     out: &mut Vec<f64>,
     number: impl Fn(&T::T) -> f64,
 ) -> Result<()> {
@@ -267,18 +278,26 @@ fn push_numbers<T: DataType>(
     })
 }
 
-/// Calls `visit` with each cell of a column in a row group, `None` for null.
-fn for_each_cell<T: DataType>(
-    mut reader: ColumnReaderImpl<T>,
+/// The rows to read from a column in a row group.
+struct Expected {
     rows: i64,
+    /// Whether these are all that remain.
+    all: bool,
+}
+
+/// Calls `visit` with the next cells of a column in a row group, `None` for null.
+fn for_each_cell<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    expected: &Expected,
     mut visit: impl FnMut(Option<&T::T>) -> Result<()>,
 ) -> Result<()> {
     let (mut levels, mut values) = (vec![], vec![]);
-    let mut seen = 0;
+    let (rows, mut seen) = (expected.rows, 0);
     loop {
         levels.clear();
         values.clear();
-        let (n, _, _) = reader.read_records(BATCH, Some(&mut levels), None, &mut values).map_err(damaged)?;
+        let batch = if expected.all { BATCH } else { BATCH.min((rows - seen).max(0) as usize) };
+        let (n, _, _) = reader.read_records(batch, Some(&mut levels), None, &mut values).map_err(damaged)?;
         seen += n as i64;
         if n == 0 || seen > rows {
             break;

@@ -13,4 +13,5 @@ pub(super) use infer::{Inferred, contradiction, infer, looks_like_thousands, of_
 pub use kind::ColumnType;
 pub use number::Decimal;
 pub(super) use order::by_value;
-pub(super) use parsing::{Parsed, Parsing};
+pub(super) use parsing::Parsed;
+pub(crate) use parsing::Parsing;

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// How the cells of a column become numbers, learned from the training table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub(crate) enum Parsing {
     /// Numbers; these texts are missing values.
     Number { format: NumberFormat, missing: Vec<String> },
@@ -53,6 +53,12 @@ impl Parsing {
     /// Numbers as the reader parsed them.
     pub(crate) fn numbers() -> Self {
         Self::numbers_with(Decimal::default())
+    }
+
+    /// Numbers as the reader parsed them; those with these texts are missing.
+    #[cfg(feature = "io")]
+    pub(crate) fn numbers_without(missing: Vec<String>) -> Self {
+        Self::Number { format: NumberFormat::default(), missing }
     }
 
     /// Numbers with a decimal separator.

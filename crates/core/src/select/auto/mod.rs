@@ -30,7 +30,7 @@ use settings::{Clock, NAME};
 use std::time::{Duration, Instant};
 use trials::{Plan, Trial, TrialRows, Trials, independent};
 
-/// Beyond this many rows screening and cross-validation use a sample.
+/// Beyond this many rows screening and cross-validation use a sample by default.
 const MAX_ROWS: usize = 3000;
 /// Below this many rows, or with this many times more features than rows, the order is always the average over searches.
 const FEW_ROWS: usize = 100;
@@ -90,7 +90,8 @@ impl Auto {
         let data = clipped.as_ref().unwrap_or(data);
         let encoder = Encoder::fit(data, Encoding::default())?;
         let cells = (data.n() * encoder.groups().n_columns()) as f64;
-        let sampled_cells = cells * (MAX_ROWS as f64 / data.n().max(1) as f64).min(1.0);
+        let most = if self.exact { data.n() } else { MAX_ROWS };
+        let sampled_cells = cells * (most as f64 / data.n().max(1) as f64).min(1.0);
         let ctx = &ctx.hold(
             format!("copies of the features for the {NAME}"),
             // The encoded rows, with another target, as ranks, the sample, and the rows of a fold as they are and encoded.
@@ -101,13 +102,11 @@ impl Auto {
         nca::check(&encoded, NAME)?;
         let encoded = Robust::fit(encoded.x()).apply_to(encoded)?;
         // In the order of their values, so that results do not depend on the order of rows.
-        let sample = match data.n() <= MAX_ROWS {
-            true => data.take_rows(&nca::sorted_rows(&encoded)),
-            false => sampled(data, ctx.seed)?,
-        };
+        let sampled = data.sample_rows(most, true, ctx.seed).unwrap_or_else(|| nca::sorted_rows(&encoded));
+        let sample = data.take_rows(&sampled);
         let used = &sample;
         let screened = Screened::new(used, ctx)?;
-        let plan = Plan::new(data, counts);
+        let plan = Plan::new(data, counts, self.exact);
         let found = plan.search(&encoded, screened.joint.sets(), ctx)?;
         let mut run = Run {
             method: self,
@@ -125,12 +124,6 @@ impl Auto {
         run.trials = run.trials(ctx)?;
         counts.iter().map(|&count| run.selection(count, ctx)).collect()
     }
-}
-
-/// A random sample of the rows of tall data, with the class proportions of the data.
-fn sampled(data: &Dataset, seed: u64) -> Result<Dataset> {
-    let part = Splits::Holdout { test_size: MAX_ROWS as f64 / data.n() as f64, repeats: 1 };
-    Ok(data.take_rows(&part.split(data.target(), data.n(), seed)?[0].test))
 }
 
 /// The tests of all features, pairs and sets of three.
@@ -235,6 +228,7 @@ impl Run<'_> {
                 iterations: 1 + trials.len(),
             },
             automatic: Some(Box::new(automatic)),
+            sample: None,
         })
     }
 

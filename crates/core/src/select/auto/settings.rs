@@ -100,6 +100,8 @@ crate::parameters! {
         pub time_budget: Option<f64> = None, above(0);
         /// Score by which method and number of features are chosen; None is balanced-error for classes and r2 for a continuous target.
         pub scoring: Option<Scoring> = None;
+        /// Whether screen, cross-validation and search use all rows, however many there are.
+        pub exact: bool = false;
     }
 }
 

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 /// The search may go on for this many steps that do not decrease the loss by more than chance would.
 const PATIENCE: usize = 5;
 /// Beyond this many features the search has candidates.
-const LIMITS: Limits = Limits { features: 500, of_each: 200 };
+const LIMITS: Limits = Limits { exact: false, features: 500, of_each: 200 };
 
 /// What all searches have in common.
 pub(super) struct Plan {
@@ -28,11 +28,13 @@ pub(super) struct Plan {
     pub counts: Vec<usize>,
     /// Methods besides NCA.
     pub others: Vec<Box<dyn Selector>>,
+    /// Whether searches have no landmarks.
+    exact: bool,
 }
 
 impl Plan {
     /// `wanted` are numbers of features; `None` chooses it automatically.
-    pub fn new(data: &Dataset, wanted: &[Option<usize>]) -> Self {
+    pub fn new(data: &Dataset, wanted: &[Option<usize>], exact: bool) -> Self {
         let is_fixed = !wanted.contains(&None);
         let of_wanted = |count: &Option<usize>| count.map_or(COUNTS.to_vec(), |count| vec![count]);
         let mut counts: Vec<usize> =
@@ -43,7 +45,7 @@ impl Plan {
         let others: Vec<Box<dyn Selector>> =
             vec![Box::new(Ldfs::default()), Box::new(HsicLasso::default()), Box::new(FisherScore::default())];
         let others = others.into_iter().filter(|selector| selector.fits(data.target())).collect();
-        Self { most, is_fixed, counts, others }
+        Self { most, is_fixed, counts, others, exact }
     }
 
     /// The positions in `counts` from which the number of features is chosen.
@@ -64,7 +66,7 @@ impl Plan {
     /// The search by NCA.
     pub fn search(&self, encoded: &Dataset, sets: Vec<Vec<usize>>, ctx: &Context) -> Result<Found> {
         let patience = if self.is_fixed { None } else { Some(PATIENCE) };
-        search(encoded, sets, (self.most, patience), LIMITS, ctx)
+        search(encoded, sets, (self.most, patience), Limits { exact: self.exact, ..LIMITS }, ctx)
     }
 
     /// The features that another method selects, best first; none if it fails, for example for lack of memory.

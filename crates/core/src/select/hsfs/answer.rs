@@ -87,6 +87,7 @@ impl Answer {
         }
         Selection {
             automatic: None,
+            sample: None,
             method: "hsfs".into(),
             order,
             scores,

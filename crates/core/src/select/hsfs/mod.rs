@@ -27,7 +27,7 @@ use constrained::{PATH_SAMPLES, Path};
 use ndarray::Array2;
 use problem::Problem;
 use sets::under_equal_weights;
-use settings::NAME;
+use settings::{MAX_ROWS, NAME};
 use solve::Effort;
 
 /// The largest number of features tried by the automatic selection.
@@ -200,6 +200,10 @@ impl Selector for Hsfs {
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
         Some(DependenceCheck::Joint).filter(|_| self.radius.or(self.penalty).is_none())
+    }
+
+    fn max_rows(&self) -> Option<usize> {
+        (!self.exact).then_some(MAX_ROWS)
     }
 
     fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

@@ -8,6 +8,8 @@ pub(super) const NAME: &str = "HSFS";
 pub(super) const DEFAULT_DIRECTIONS: usize = 8;
 /// Maximum number of products per gradient for which one weight per feature is chosen automatically.
 const MAX_DIAGONAL_WORK: f64 = 1e10;
+/// Larger data are sampled.
+pub(super) const MAX_ROWS: usize = 50_000;
 /// Up to this many samples all pairs are used by default.
 pub(super) const MAX_EXACT_SAMPLES: usize = 5000;
 
@@ -104,6 +106,8 @@ crate::parameters! {
         /// Maximum number of steps of each solution; beyond 2048 features, of each round in which features are
         /// added.
         pub max_iter: usize = 300, at_least(1);
+        /// Whether to use all rows. Otherwise a random sample of 50,000 rows, by class, represents larger data.
+        pub exact: bool = false;
     }
 }
 

@@ -2,9 +2,13 @@
 
 mod dense;
 mod factors;
+mod rounds;
+mod solution;
+
+pub(super) use self::rounds::{HsicLassoRounds, HsicLassoSums};
 
 use super::columns::each_feature;
-use super::selector::{DependenceCheck, FeatureCount, PathPoint, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
 use super::standard::common_std;
 use crate::context::Context;
 use crate::data::{Dataset, Groups, is_constant};
@@ -12,12 +16,11 @@ use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::linalg::product_bytes;
 use crate::method::{Info, Needs};
-use crate::optim::{Knot, LarsPath, LarsStop, nonnegative_lars};
-use crate::outcome::{Outcome, Stop};
+use crate::optim::{LarsPath, LarsStop, nonnegative_lars};
 use crate::random::Rng;
 use factors::{Blocks, Stack};
-use ndarray::Array2;
 use rayon::prelude::*;
+use solution::Solution;
 use std::collections::{BTreeSet, HashMap};
 
 const NAME: &str = "HSIC Lasso";
@@ -166,7 +169,8 @@ impl Selector for HsicLasso {
         let ctx = &ctx.hold(format!("the blocks of {NAME}"), self.blocks_bytes(data.n()), MEMORY_ADVICE)?;
         let problem = Problem::new(self, data, blocks, ctx)?;
         let path = problem.path(wanted, ctx)?;
-        Ok(problem.selection(path, wanted, ctx))
+        let solution = Solution { b: &problem.b, target_norm: problem.target_norm };
+        Ok(solution.selection(path, wanted, ctx))
     }
 
     fn nested(&self) -> bool {
@@ -261,64 +265,6 @@ impl<'a> Problem<'a> {
             }
             Ok(entries)
         })
-    }
-
-    fn point(&self, knot: &Knot, stop: Stop) -> PathPoint {
-        let mut pairs: Vec<(usize, f64)> =
-            knot.active.iter().copied().zip(knot.weights.iter().copied()).collect();
-        pairs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        // At a solution the quadratic term follows from the linear term and the penalty.
-        let linear: f64 = pairs.iter().map(|(j, a)| a * self.b[*j]).sum();
-        let sum: f64 = pairs.iter().map(|(_, a)| a).sum();
-        PathPoint {
-            strength: knot.penalty,
-            objective: 0.5 * (self.target_norm + knot.penalty * sum - linear),
-            optimality: knot.violation,
-            iterations: 1,
-            stop,
-            features: pairs.iter().map(|(j, _)| *j).collect(),
-            weights: pairs.iter().map(|(_, a)| *a).collect(),
-        }
-    }
-
-    fn selection(&self, found: LarsPath, wanted: Option<usize>, ctx: &Context) -> Selection {
-        let d = self.data.d();
-        let last = found.knots.last().expect("a path has a beginning");
-        let mut scores = vec![0.0; d];
-        last.active.iter().zip(&last.weights).for_each(|(&j, a)| scores[j] = *a);
-        let mut order: Vec<usize> = (0..d).collect();
-        order.sort_by(|&i, &j| {
-            // Residual correlations may be negative; constant features still come last.
-            let varies = |f: usize| self.b[f] > 0.0;
-            scores[j]
-                .total_cmp(&scores[i])
-                .then(varies(j).cmp(&varies(i)))
-                .then(found.correlations[j].total_cmp(&found.correlations[i]))
-                .then(i.cmp(&j))
-        });
-        let count = last.active.len();
-        match wanted {
-            None if count == 0 => {
-                ctx.warn("HSIC Lasso: no feature does better than chance; none is selected; methods that evaluate features jointly, such as HSFS, may find more");
-            }
-            Some(k) if count < k => ctx.warn(format!(
-                "HSIC Lasso: only {count} of {k} features have a nonzero weight; the others are those with the largest residual correlation; request fewer"
-            )),
-            _ => {}
-        }
-        let path = found.knots.iter().map(|knot| self.point(knot, Stop::Direct)).collect();
-        let coef = Array2::from_shape_vec((d, 1), scores.clone()).expect("a weight per column");
-        Selection {
-            automatic: None,
-            method: "hsic-lasso".into(),
-            order,
-            scores,
-            n_selected: wanted.unwrap_or(count),
-            curve: vec![],
-            coef: Some(coef),
-            path,
-            outcome: Outcome { stop: found.stop, iterations: found.knots.len() },
-        }
     }
 }
 

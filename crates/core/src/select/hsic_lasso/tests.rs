@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
 use crate::data::{Classes, Rows, SparseRows, Target};
-use ndarray::{Array1, Axis};
+use ndarray::{Array1, Array2, Axis};
 
 fn select(method: &HsicLasso, data: &Dataset, wanted: FeatureCount) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()

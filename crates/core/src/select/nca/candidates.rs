@@ -12,9 +12,11 @@ use crate::select::relief::Relief;
 use crate::select::selector::{FeatureCount, Selector};
 use std::borrow::Cow;
 
-/// When a search has candidates, and how many.
+/// When a search has candidates, and how many, and whether it has landmarks.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::select) struct Limits {
+    /// Whether each row is compared with all others, however many there are.
+    pub exact: bool,
     /// Up to this many features all are candidates.
     pub features: usize,
     /// Number of candidates by each score.
@@ -23,7 +25,7 @@ pub(in crate::select) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { features: 2000, of_each: 500 }
+        Self { exact: false, features: 2000, of_each: 500 }
     }
 }
 

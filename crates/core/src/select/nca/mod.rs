@@ -49,8 +49,9 @@ impl Nca {
             ctx.note(format!("{NAME}: features that matter jointly are screened without weights"));
         }
         let sets = jointly_relevant(&data.unweighted(MAX_REPEATED), &hold_repeated(data, ctx)?)?;
-        let setup = Setup::new(data, sets, Limits::default(), ctx)?;
+        let setup = Setup::new(data, sets, Limits { exact: self.exact, ..Limits::default() }, ctx)?;
         let wanted = counts.iter().copied().max().flatten();
+        setup.sample().map(|sample| sample.noted(NAME, ctx));
         let forward = setup.forward(Goals::count(wanted, &setup.sets), ctx)?;
         let mut run = Run::new(self, &setup, forward, ctx)?;
         counts.iter().map(|&count| run.selection(count, ctx)).collect()

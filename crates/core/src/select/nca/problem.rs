@@ -18,9 +18,6 @@ pub(super) type Losses = [f64; BANDWIDTHS.len()];
 /// The largest bandwidth.
 pub(super) const LARGEST: usize = BANDWIDTHS.len() - 1;
 
-/// Up to this many rows every row is compared with all others; more rows are compared with landmarks.
-const MAX_EXACT_ROWS: usize = 4000;
-const N_LANDMARKS: usize = 2000;
 /// Rows per task.
 const ROWS: usize = 16;
 
@@ -38,8 +35,7 @@ pub(super) struct Problem {
 impl Problem {
     /// `features` are features of the data.
     pub fn new(data: &Dataset, used: &WeightedRows, features: Vec<usize>) -> Self {
-        let most = if used.len() > MAX_EXACT_ROWS { N_LANDMARKS } else { used.len() };
-        Self::with_landmarks(data, used, features, most)
+        Self::with_landmarks(data, used, features, used.n_landmarks())
     }
 
     fn with_landmarks(data: &Dataset, used: &WeightedRows, features: Vec<usize>, most: usize) -> Self {
@@ -56,9 +52,10 @@ impl Problem {
         Self { features, cells, goal, landmarks, n: rows.len() }
     }
 
-    /// Bytes of a problem with this many rows.
-    pub fn bytes(data: &Dataset, n: usize, features: &[usize]) -> f64 {
-        let m = if n > MAX_EXACT_ROWS { N_LANDMARKS } else { 0 };
+    /// Bytes of a problem with these rows.
+    pub fn bytes(data: &Dataset, used: &WeightedRows, features: &[usize]) -> f64 {
+        let (n, m) = (used.len(), used.n_landmarks());
+        let m = if m < n { m } else { 0 };
         let groups = data.groups();
         let cells: f64 = features.iter().map(|&f| Cells::bytes(groups.columns(f).len(), n + m)).sum();
         // Weights and ranges of rows.
@@ -189,6 +186,6 @@ impl Problem {
 impl Problem {
     /// With at most this many landmarks.
     pub fn with_few_landmarks(data: &Dataset, most: usize) -> Self {
-        Self::with_landmarks(data, &WeightedRows::new(data), (0..data.d()).collect(), most)
+        Self::with_landmarks(data, &WeightedRows::new(data, false), (0..data.d()).collect(), most)
     }
 }

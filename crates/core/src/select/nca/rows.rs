@@ -7,6 +7,9 @@ use std::ops::Range;
 
 /// Largest number of rows whose loss is computed.
 const MAX_QUERIES: usize = 20_000;
+/// Up to this many rows every row is compared with all others; more rows are compared with landmarks.
+const MAX_EXACT_ROWS: usize = 4000;
+const N_LANDMARKS: usize = 2000;
 /// A class keeps at least this many rows, if it has them, where rows are left out.
 const MIN_OF_CLASS: usize = 50;
 
@@ -18,23 +21,29 @@ pub(super) struct WeightedRows {
     pub rows: Vec<usize>,
     pub weights: Vec<f64>,
     counts: bool,
+    exact: bool,
 }
 
 impl WeightedRows {
-    /// The rows of the data, or some of very many.
-    pub fn new(data: &Dataset) -> Self {
-        let (rows, weights, n) = (all_sorted(data), data.weights(), data.n());
+    /// The rows of the data, or some of very many unless `exact`, which compares all rows with all others.
+    pub fn new(data: &Dataset, exact: bool) -> Self {
+        let (rows, weights, n) = (sorted_rows(data), data.weights(), data.n());
         let counts = weights.are_counts();
         let unit = if counts { 1.0 } else { weights.total(n) / n as f64 };
         let weights = rows.iter().map(|&i| weights.of(i) / unit).collect();
-        let all = Self { rows, weights, counts };
-        let some = all.spread(data, MAX_QUERIES);
+        let all = Self { rows, weights, counts, exact };
+        let some = all.spread(data, if exact { n } else { MAX_QUERIES });
         Self { rows: some.rows.into_iter().map(|at| all.rows[at]).collect(), ..some }
     }
 
     /// Number of distinct rows.
     pub fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    /// Number of landmarks with which the rows are compared.
+    pub fn n_landmarks(&self) -> usize {
+        if self.exact || self.len() <= MAX_EXACT_ROWS { self.len() } else { N_LANDMARKS }
     }
 
     /// How many equal rows a row stands for.
@@ -105,13 +114,8 @@ impl WeightedRows {
     }
 }
 
-/// The rows that a search of data without weights uses: in the order of the target and then of their values, so that
-/// results do not depend on the order of the data.
+/// The rows in the order of the target and then of their values, so that results do not depend on the order of the data.
 pub(in crate::select) fn sorted_rows(data: &Dataset) -> Vec<usize> {
-    WeightedRows::new(data).rows
-}
-
-fn all_sorted(data: &Dataset) -> Vec<usize> {
     let by_target = |a: usize, b: usize| match data.target() {
         Target::Classes(classes) => classes.codes[a].cmp(&classes.codes[b]),
         Target::Continuous(y) => by_number(y[a], y[b]),

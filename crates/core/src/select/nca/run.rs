@@ -81,6 +81,7 @@ impl<'a> Run<'a> {
         let requested = wanted.is_some_and(|count| count == steps.len());
         Ok(Selection {
             automatic: None,
+            sample: self.setup.sample(),
             method: Nca::INFO.name.into(),
             scores,
             n_selected: count,
@@ -229,7 +230,7 @@ fn new_subsamples<'a>(setup: &'a Setup, forward: &Forward, ctx: &Context) -> Res
     let position = |at: &usize| pool.binary_search(&problem.features[*at]).ok();
     let sets = setup.sets.iter().filter_map(|set| set.iter().map(position).collect()).collect();
     let (n, m) = (setup.used.len(), problem.n_landmarks());
-    let bytes = Problem::bytes(setup.data, n, &pool) + Rough::bytes(n, m);
+    let bytes = Problem::bytes(setup.data, &setup.used, &pool) + Rough::bytes(n, m);
     ctx.need_memory(format!("{NAME}'s subsamples"), 0.8 * bytes, "use fewer rows, or no subsamples")?;
     Ok(Subsamples::new(setup.data, &setup.used, pool, sets, forward.steps.len()))
 }

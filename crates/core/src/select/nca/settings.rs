@@ -73,6 +73,9 @@ crate::parameters! {
         /// Number of subsamples over which the search is averaged, 0 for none; none averages over 20 if there are fewer than 100
         /// rows or if searches on subsamples disagree.
         pub n_subsamples: Option<usize> = None, between(0, 1000);
+        /// Whether each row is compared with all others, however many there are. Otherwise 2000 landmarks represent more than 4000
+        /// rows, and the loss of more than 20,000 rows is that of so many.
+        pub exact: bool = false;
     }
 }
 

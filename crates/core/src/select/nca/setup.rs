@@ -10,6 +10,7 @@ use super::settings::NAME;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::select::selector::Sample;
 
 /// The problem of a data set.
 pub(super) struct Setup<'a> {
@@ -27,10 +28,10 @@ impl<'a> Setup<'a> {
     /// `sets` are sets of features of the data that matter jointly.
     pub fn new(data: &'a Dataset, sets: Vec<Vec<usize>>, limits: Limits, ctx: &Context) -> Result<Self> {
         check(data, NAME)?;
-        let used = WeightedRows::new(data);
+        let used = WeightedRows::new(data, limits.exact);
         let candidates = candidates(data, &used, &sets, limits, ctx)?;
         let n = used.len();
-        let bytes = Problem::bytes(data, n, &candidates.features) + 16.0 * data.n() as f64;
+        let bytes = Problem::bytes(data, &used, &candidates.features) + 16.0 * data.n() as f64;
         let ctx = &ctx.hold(format!("{NAME}'s copy of the features"), bytes, "use fewer rows or columns")?;
         let problem = Problem::new(data, &used, candidates.features);
         let m = problem.n_landmarks();
@@ -42,6 +43,12 @@ impl<'a> Setup<'a> {
         let position = |f: &usize| problem.features.binary_search(f).ok();
         let sets = sets.iter().filter_map(|set| set.iter().map(position).collect()).collect();
         Ok(Self { data, used, problem, others: candidates.others, sets })
+    }
+
+    /// The rows whose loss is computed, if there are more.
+    pub fn sample(&self) -> Option<Sample> {
+        let sample = Sample { n_used: self.used.len(), n: self.data.n() };
+        (sample.n_used < sample.n).then_some(sample)
     }
 
     /// A search among all candidates.

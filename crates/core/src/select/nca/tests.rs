@@ -81,7 +81,7 @@ fn weighted(data: Dataset) -> Dataset {
 }
 
 fn problem(data: &Dataset) -> Problem {
-    Problem::new(data, &WeightedRows::new(data), (0..data.d()).collect())
+    Problem::new(data, &WeightedRows::new(data, false), (0..data.d()).collect())
 }
 
 fn losses(problem: &Problem, set: &[usize]) -> Losses {
@@ -352,7 +352,7 @@ fn the_automatic_count_selects_the_relevant_features() {
 #[test]
 fn subsamples_score_features_by_their_places() {
     let data = example(60, false, 3);
-    let rows = WeightedRows::new(&data);
+    let rows = WeightedRows::new(&data, false);
     let ctx = Context::default();
     let mut subsamples = Subsamples::new(&data, &rows, (0..5).collect(), vec![], 2);
     let scores = subsamples.scores(6, 2, 3, &ctx).unwrap();
@@ -375,7 +375,7 @@ fn subsamples_divide_copies_of_a_row() {
     for continuous in [false, true] {
         let data = weighted(example(60, continuous, 3));
         let repeated = data.repeated(1000).unwrap();
-        let rows = [WeightedRows::new(&data), WeightedRows::new(&repeated)];
+        let rows = [WeightedRows::new(&data, false), WeightedRows::new(&repeated, false)];
         assert_eq!([rows[0].n_copies(), rows[1].n_copies()], [120.0, 120.0]);
         let [a, b] = [(&data, &rows[0]), (&repeated, &rows[1])].map(|(data, rows)| {
             let mut subsamples = Subsamples::new(data, rows, (0..5).collect(), vec![], 3);
@@ -412,12 +412,12 @@ fn weights_that_are_no_numbers_of_rows_have_no_copies_and_no_unit() {
 #[test]
 fn landmarks_are_spaced_by_weight() {
     let data = example(300, true, 6);
-    let rows = WeightedRows::new(&data.clone().with_weights(vec![3.0; 300], "w").unwrap());
-    let plain = WeightedRows::new(&data).spread(&data, 100);
+    let rows = WeightedRows::new(&data.clone().with_weights(vec![3.0; 300], "w").unwrap(), false);
+    let plain = WeightedRows::new(&data, false).spread(&data, 100);
     assert_eq!((&rows.spread(&data, 100).rows, plain.weights), (&plain.rows, vec![1.0; 100]));
     // One row has half of the weight.
     let weights = (0..300).map(|row| if row == 7 { 299.0 } else { 1.0 }).collect();
-    let rows = WeightedRows::new(&data.clone().with_weights(weights, "w").unwrap());
+    let rows = WeightedRows::new(&data.clone().with_weights(weights, "w").unwrap(), false);
     let found = rows.spread(&data, 100);
     assert_eq!(found.weights.iter().sum::<f64>(), 100.0);
     let heavy = found.weights.iter().position(|w| *w > 1.0).unwrap();
@@ -433,11 +433,14 @@ fn many_rows_use_landmarks_and_many_features_candidates() {
     let few = naive(&planted.data, &planted.relevant, 0.25);
     // Half of the rows estimate the same loss with a larger variance.
     assert!((losses(&problem, &planted.relevant)[0] - few).abs() < 0.1 * few);
+    let exact = Problem::new(&planted.data, &WeightedRows::new(&planted.data, true), (0..3).collect());
+    // Rounding of sums of 4100 terms.
+    assert!(exact.is_symmetric() && (losses(&exact, &planted.relevant)[0] - few).abs() < 1e-9 * few);
     let recipe = Synthetic { pattern: Pattern::Linear, rows: 60, columns: 2100, ..Synthetic::default() };
     let planted = recipe.make().unwrap();
     let candidates = candidates(
         &planted.data,
-        &WeightedRows::new(&planted.data),
+        &WeightedRows::new(&planted.data, false),
         &[],
         Limits::default(),
         &Context::default(),
@@ -468,7 +471,8 @@ fn gradients_are_those_of_the_loss() {
         let data = weighted(example(140, continuous, 5));
         let problem = Problem::with_few_landmarks(&data, landmarks);
         let criterion =
-            Weighted::new(&problem, &data, &WeightedRows::new(&data).rows, &Context::default()).unwrap();
+            Weighted::new(&problem, &data, &WeightedRows::new(&data, false).rows, &Context::default())
+                .unwrap();
         // Equal weights are the loss of a set at a bandwidth.
         let mut w = Array2::zeros((6, 1));
         [0, 1, 4].iter().for_each(|&f| w[[f, 0]] = 1.0 / (0.5 * 3.0));

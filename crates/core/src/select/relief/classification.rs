@@ -22,7 +22,7 @@ impl Relief {
         }
         let rows = self.compared(data, ctx)?;
         let (n, d, all) = (data.n(), data.d(), data.weights().total(data.n()));
-        let centers = self.centers((0..n).filter(has_hit).collect(), ctx);
+        let centers = self.centers((0..n).filter(has_hit).collect(), n, ctx);
         let all_centers: f64 = centers.iter().map(|&i| shares.of(i)).sum();
         let mut total = vec![0.0; d];
         // One class at a time, to hold only the neighbors of one class in memory.

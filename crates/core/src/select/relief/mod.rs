@@ -10,7 +10,7 @@ mod tests;
 
 pub use compared::{Difference, Units};
 
-use super::selector::{DependenceCheck, FeatureCount, Selection, Selector};
+use super::selector::{DependenceCheck, FeatureCount, Sample, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -23,6 +23,9 @@ use compared::Compared;
 const NAME: &str = "Relief";
 /// Samples per task.
 const BLOCK: usize = 256;
+/// By default the neighbors of all of up to so many samples are searched, and of more samples those of this many.
+const MAX_ROWS: usize = 20_000;
+const N_CENTERS: usize = 10_000;
 
 crate::parameters! {
     /// ReliefF. The defaults are those of most libraries: 10 neighbors of each class
@@ -55,7 +58,8 @@ crate::parameters! {
     /// Centers and their neighbors count by their weights. An integer weight $w$ is a row that is there $w$ times, with $w - 1$
     /// copies among its own neighbors; if a weight is not an integer, rows have no copies.
     ///
-    /// Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory.
+    /// Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory. Of more than 20,000 samples
+    /// 10,000 are centers.
     ///
     /// References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*, 1994
     /// (multiclass, missing values); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation in
@@ -74,8 +78,11 @@ crate::parameters! {
         pub metric: Metric = Metric::Manhattan;
         /// The scale on which features are compared.
         pub units: Units = Units::Range;
-        /// Number of samples, drawn at random, whose neighbors are searched; none, or more than there are, uses all.
+        /// Number of samples, drawn at random, whose neighbors are searched among all; none is all of up to 20,000 samples, and
+        /// 10,000 of more. More than there are uses all.
         pub n_samples: Option<usize> = None, at_least(1);
+        /// Whether to search the neighbors of all samples, however many there are.
+        pub exact: bool = false;
     }
 }
 
@@ -111,7 +118,7 @@ impl Relief {
         title: "ReliefF",
         summary: "Features that differ between near samples of different classes, and agree within a class",
         needs: Needs::Target,
-        cost: "O(n² d) time, O(n d) memory",
+        cost: "O(n² d) time, O(n d) memory; beyond 20,000 rows the neighbors of a sample",
         reference: "Kira and Rendell, 1992; Kononenko, 1994",
     };
 }
@@ -133,8 +140,16 @@ impl Selector for Relief {
         true
     }
 
-    fn check_classes(&self, classes: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         self.check_ranges()?;
+        match self.n_samples.filter(|_| self.exact) {
+            Some(wanted) => Err(Error::param(NAME, "n_samples", "left out if exact is set", wanted)),
+            None => Ok(()),
+        }
+    }
+
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
+        self.check()?;
         classes.need_pair(NAME)?;
         let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
         self.check_neighbors(smallest, "the rows of the smallest class")
@@ -146,7 +161,7 @@ impl Selector for Relief {
 
     fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_unencoded(NAME)?;
-        self.check_ranges()?;
+        self.check()?;
         let wanted_number = || wanted.resolve(NAME, data.d());
         let (weights, wanted) = match data.target() {
             Target::Continuous(values) => {
@@ -168,6 +183,10 @@ impl Selector for Relief {
             );
         }
         let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(n_positive));
+        if self.n_samples.is_none() && self.n_centers(data.n()) < data.n() {
+            let sample = Sample { n_used: self.n_centers(data.n()), n: data.n() };
+            selection.sample = Some(sample.noted(Self::INFO.title, ctx));
+        }
         // After ranking, so that features with negative weights are still ordered.
         selection.scores.iter_mut().for_each(|w| *w = w.max(0.0));
         Ok(selection)
@@ -187,7 +206,7 @@ impl Relief {
     /// The samples, prepared for comparison.
     fn compared(&self, data: &Dataset, ctx: &Context) -> Result<Compared> {
         let (n, d) = (data.n(), data.d());
-        let centers = self.n_samples.map_or(n, |wanted| wanted.min(n));
+        let centers = self.n_centers(n);
         // Classification searches a copy of one class at a time; regression searches all samples without a copy.
         let (among, copies) = match data.target() {
             Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
@@ -208,10 +227,15 @@ impl Relief {
         Ok(Compared::new(data, self.metric, self.units, self.difference))
     }
 
+    /// The number of samples, of `n`, whose neighbors are searched.
+    fn n_centers(&self, n: usize) -> usize {
+        let default = if self.exact || n <= MAX_ROWS { n } else { N_CENTERS };
+        self.n_samples.unwrap_or(default).min(n)
+    }
+
     /// All given samples, or a random subsample of them.
-    fn centers(&self, all: Vec<usize>, ctx: &Context) -> Vec<usize> {
-        let Some(wanted) = self.n_samples else { return all };
-        let places = Rng::stream(ctx.seed, "centres of Relief").sample(all.len(), wanted);
+    fn centers(&self, all: Vec<usize>, n: usize, ctx: &Context) -> Vec<usize> {
+        let places = Rng::stream(ctx.seed, "centres of Relief").sample(all.len(), self.n_centers(n));
         places.into_iter().map(|place| all[place]).collect()
     }
 }

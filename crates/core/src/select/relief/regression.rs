@@ -35,7 +35,7 @@ impl Relief {
             return Err(Error::ConstantTarget { method: NAME, value: low });
         }
         let rows = self.compared(data, ctx)?;
-        let centers = self.centers((0..n).collect(), ctx);
+        let centers = self.centers((0..n).collect(), n, ctx);
         let shares = Shares::new(data.weights());
         let itself: Vec<Option<usize>> = shares.excluded(&centers).collect();
         let near = rows.near(rows.x.view(), &centers, self.n_neighbors, &itself, ctx)?;

@@ -23,6 +23,8 @@ use linear::Linear;
 use serde::{Deserialize, Serialize};
 use svms::{NAME, Svms};
 
+/// Larger data are sampled: with the linear kernel, and with another.
+const MAX_ROWS: [usize; 2] = [10_000, 3000];
 /// The default kernel.
 const LINEAR: KernelChoice =
     KernelChoice::Named { family: Family::Linear, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
@@ -116,6 +118,9 @@ crate::parameters! {
         /// Maximum number of iterations of the SVM solver; none is ten million, or a hundred per sample if that is
         /// more.
         pub max_iter: Option<usize> = None, at_least(1);
+        /// Whether to use all rows. Otherwise a random sample of 10,000 rows, or 3000 with the RBF kernel, by class, represents
+        /// larger data.
+        pub exact: bool = false;
     }
 }
 
@@ -126,9 +131,16 @@ impl SvmRfe {
         title: "SVM-RFE",
         summary: "Features that a support vector machine needs most; the others are eliminated step by step",
         needs: Needs::Classes,
-        cost: "O(n² d) time and an SVM fit per round, O(n²) memory",
+        cost: "O(n² d) time and an SVM fit per round, O(n²) memory; beyond 10,000 rows a sample",
         reference: "Guyon et al., 2002",
     };
+
+    fn is_linear(&self) -> bool {
+        matches!(
+            self.kernel,
+            KernelChoice::Named { family: Family::Linear, .. } | KernelChoice::Fixed(Kernel::Linear)
+        )
+    }
 }
 
 impl Selector for SvmRfe {
@@ -161,11 +173,12 @@ impl Selector for SvmRfe {
     }
 
     fn dependence_check(&self) -> Option<DependenceCheck> {
-        let is_linear = matches!(
-            self.kernel,
-            KernelChoice::Named { family: Family::Linear, .. } | KernelChoice::Fixed(Kernel::Linear)
-        );
-        Some(if is_linear { DependenceCheck::Single } else { DependenceCheck::Joint })
+        Some(if self.is_linear() { DependenceCheck::Single } else { DependenceCheck::Joint })
+    }
+
+    fn max_rows(&self) -> Option<usize> {
+        let [linear, other] = MAX_ROWS;
+        (!self.exact).then_some(if self.is_linear() { linear } else { other })
     }
 
     fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -310,6 +323,7 @@ impl<'a> Elimination<'a> {
         let stop = if self.converged { Stop::Requested } else { Stop::MaxIterations };
         Selection {
             automatic: None,
+            sample: None,
             method: "svm-rfe".into(),
             order,
             scores,

@@ -17,4 +17,4 @@ mod unquoted;
 
 pub(crate) use records::CellError;
 pub(super) use records::records;
-pub(super) use table::read;
+pub(super) use table::{delimiter_and_start, header_end, read};

@@ -41,14 +41,13 @@ fn read_in_parts(
     warnings: &mut Vec<String>,
     part: usize,
 ) -> Result<Table> {
-    let start = if options.comment.is_none() { after_comments(text.as_bytes(), delimiter) } else { 0 };
-    let guessed = || guess_delimiter(&text.as_bytes()[start..], options.comment);
+    let (delimiter, start) = delimiter_and_start(text.as_bytes(), delimiter, options);
     let mut source = Source {
         progress,
         comment: options.comment,
         missing: MissingValues::new(&options.na_values),
         decimal_comma: options.decimal == Some(Decimal::Comma),
-        ..Source::new(text, delimiter.unwrap_or_else(guessed))
+        ..Source::new(text, delimiter)
     };
     let (first, after_first) = source.first_record(start)?;
     if first.is_empty() {
@@ -92,6 +91,24 @@ fn read_in_parts(
     unique_names(&mut names, warnings);
     columns.iter_mut().zip(names).for_each(|(column, name)| column.name = name);
     Table::new(columns)
+}
+
+/// The delimiter of a text, which is guessed if it is not given, and where its first record starts.
+pub(in crate::data::read) fn delimiter_and_start(
+    text: &[u8],
+    delimiter: Option<u8>,
+    options: &ReadOptions,
+) -> (u8, usize) {
+    let start = if options.comment.is_none() { after_comments(text, delimiter) } else { 0 };
+    let guessed = || guess_delimiter(&text[start..], options.comment);
+    (delimiter.unwrap_or_else(guessed), start)
+}
+
+/// Where the header of a text ends.
+pub(in crate::data::read) fn header_end(text: &str, delimiter: u8, options: &ReadOptions) -> Result<usize> {
+    let (delimiter, start) = delimiter_and_start(text.as_bytes(), Some(delimiter), options);
+    let source = Source { comment: options.comment, ..Source::new(text, delimiter) };
+    Ok(source.first_record(start)?.1)
 }
 
 fn names(header: &ByteRecord) -> Vec<String> {

@@ -55,6 +55,23 @@ pub(in crate::data::read) fn example(compression: Compression) -> Vec<u8> {
     })
 }
 
+/// Two columns of numbers in row groups of these sizes.
+pub(in crate::data::read) fn written(groups: &[usize]) -> Vec<u8> {
+    let schema =
+        Arc::new(parse_message_type("message table { required double a; optional double b; }").unwrap());
+    let mut writer = SerializedFileWriter::new(vec![], schema, Default::default()).unwrap();
+    let mut first = 0;
+    for &rows in groups {
+        let cells = |step: f64| -> Vec<f64> { (first..first + rows).map(|i| i as f64 * step).collect() };
+        let mut group = writer.next_row_group().unwrap();
+        put::<DoubleType>(&mut group, &cells(1.0), None);
+        put::<DoubleType>(&mut group, &cells(0.25), Some(&vec![1; rows]));
+        group.close().unwrap();
+        first += rows;
+    }
+    writer.into_inner().unwrap()
+}
+
 #[test]
 fn all_types_with_all_compressions() {
     let compressions = [

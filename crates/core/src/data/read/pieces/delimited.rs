@@ -1,0 +1,168 @@
+//! CSV and TSV files in pieces: consecutive records, each piece with the header before them.
+
+use super::place::{Place, Visit};
+use super::record_ends::RecordEnds;
+use crate::context::Context;
+use crate::data::read::delimited::{delimiter_and_start, header_end, read};
+use crate::data::read::format::{Format, ReadOptions};
+use crate::data::read::text::{newlines, text};
+use crate::error::{Error, Result};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+/// Bytes of a piece, about.
+pub(super) const PIECE_BYTES: usize = 1 << 21;
+/// Bytes from which the size of the table is estimated.
+const SAMPLE_BYTES: usize = 1 << 18;
+/// A quoted cell of more bytes is an error: its closing quote is missing.
+const MAX_CELL_BYTES: usize = 1 << 25;
+
+/// Bytes of the complete table in memory, about, by the cells of the first lines.
+pub(super) fn table_bytes(file: &Place) -> Result<f64> {
+    let mut start = vec![];
+    let opened = File::open(&file.path).map_err(|e| Error::io(&file.path, e))?;
+    opened.take(SAMPLE_BYTES as u64).read_to_end(&mut start).map_err(|e| Error::io(&file.path, e))?;
+    let separators = |byte: &u8| b",;\t|\n".contains(byte);
+    let cells = start.iter().filter(|byte| separators(byte)).count().max(1);
+    Ok(8.0 * cells as f64 * file.state.length as f64 / start.len().max(1) as f64)
+}
+
+/// Passes all pieces to `visit`.
+pub(super) fn visit(
+    file: &Place,
+    warnings: &mut Vec<String>,
+    ctx: &Context,
+    visit: &mut Visit,
+) -> Result<()> {
+    let mut pieces = Pieces::start(file)?;
+    let mut first_row = 0;
+    while let Some((text, header)) =
+        pieces.next().map_err(|e| moved(e, newlines(&pieces.header), pieces.first_line))?
+    {
+        ctx.check()?;
+        let delimiter = Some(pieces.ends.delimiter);
+        let options = ReadOptions { separator: delimiter, ..file.options.clone() };
+        let mut found = vec![];
+        let name = file.path.to_string_lossy();
+        let table = read(&name, &text, delimiter, &options, None, &mut found)
+            .map_err(|e| moved(e, header, pieces.first_line))?;
+        if first_row == 0 {
+            warnings.append(&mut found);
+        }
+        visit(&table, first_row)?;
+        first_row += table.n_rows();
+    }
+    if first_row > 0 { Ok(()) } else { Err(Error::parse("the file has a header but no rows")) }
+}
+
+/// An error with its line in the file: pieces after the first have `header` lines of a copied header.
+fn moved(error: Error, header: u64, first_line: u64) -> Error {
+    let Error::Parse { place, why } = &error else { return error };
+    let line = place.strip_prefix("line ").and_then(|rest| rest.strip_suffix(": ")?.parse::<u64>().ok());
+    match line {
+        Some(line) if first_line > 0 && line > header => {
+            Error::at_line(line - header + first_line, why.clone())
+        }
+        _ => error,
+    }
+}
+
+/// The text of a file, piece by piece.
+struct Pieces<'a> {
+    file: &'a Place,
+    opened: File,
+    /// Bytes read and not yet returned.
+    rest: Vec<u8>,
+    /// The header; empty before the first piece, and if there is none.
+    header: Vec<u8>,
+    ends: RecordEnds,
+    /// Lines before the piece, and in it without a copied header.
+    first_line: u64,
+    n_lines: u64,
+    is_first: bool,
+    is_done: bool,
+}
+
+impl<'a> Pieces<'a> {
+    fn start(file: &'a Place) -> Result<Self> {
+        let failed = |e| Error::io(&file.path, e);
+        let mut opened = File::open(&file.path).map_err(failed)?;
+        let mut mark = [0; 3];
+        let has_mark = opened.read_exact(&mut mark).is_ok() && mark == *b"\xef\xbb\xbf";
+        opened.seek(SeekFrom::Start(if has_mark { 3 } else { 0 })).map_err(failed)?;
+        let mut rest = vec![];
+        (&opened).take(PIECE_BYTES as u64).read_to_end(&mut rest).map_err(failed)?;
+        let by_format = (file.format == Format::Tsv).then_some(b'\t');
+        let delimiter = file.options.separator.or(by_format);
+        let (delimiter, start) = delimiter_and_start(&rest, delimiter, &file.options);
+        let ends = RecordEnds::new(delimiter, file.options.comment, start);
+        let (header, is_first, is_done) = (vec![], true, false);
+        Ok(Self { file, opened, rest, header, ends, first_line: 0, n_lines: 0, is_first, is_done })
+    }
+
+    /// The next piece with rows, and the number of lines of the header that is copied before it.
+    fn next(&mut self) -> Result<Option<(String, u64)>> {
+        let end = loop {
+            if self.is_done {
+                return Ok(None);
+            }
+            self.first_line += self.n_lines;
+            let end = self.fill()?;
+            self.n_lines = newlines(&self.rest[..end]);
+            if self.is_first || !self.is_blank(end) {
+                break end;
+            }
+            self.remove(end);
+        };
+        let bytes = [&self.header, &self.rest[..end]].concat();
+        self.remove(end);
+        let lines = newlines(&self.header);
+        text(&bytes)?;
+        let text = String::from_utf8(bytes).map_err(|e| Error::parse(e.to_string()))?;
+        if std::mem::take(&mut self.is_first) && self.file.options.header {
+            let header = header_end(&text, self.ends.delimiter, &self.file.options)?;
+            self.header = text.as_bytes()[..header].to_vec();
+            if !self.header.ends_with(b"\n") {
+                self.header.push(b'\n');
+            }
+        }
+        Ok(Some((text, lines)))
+    }
+
+    /// Whether the first `end` bytes are blank lines and comments.
+    fn is_blank(&self, end: usize) -> bool {
+        let comment = self.file.options.comment;
+        let is_comment = |line: &[u8]| comment.is_some() && line.first() == comment.as_ref();
+        let mut lines = self.rest[..end].split(|&byte| byte == b'\n');
+        lines.all(|line| line.trim_ascii().is_empty() || is_comment(line))
+    }
+
+    fn remove(&mut self, end: usize) {
+        self.rest.drain(..end);
+        self.ends.remove(end);
+    }
+
+    /// Reads until a record ends, and returns where.
+    fn fill(&mut self) -> Result<usize> {
+        let mut wanted = PIECE_BYTES;
+        loop {
+            let missing = wanted.saturating_sub(self.rest.len()) as u64;
+            let read = (&self.opened).take(missing).read_to_end(&mut self.rest);
+            let read = read.map_err(|e| Error::io(&self.file.path, e))?;
+            if (read as u64) < missing {
+                self.is_done = true;
+                return Ok(self.rest.len());
+            }
+            self.ends.scan(&self.rest);
+            if let Some(end) = self.ends.last() {
+                return Ok(end);
+            }
+            if let Some(at) = self.ends.open_quote().filter(|at| self.rest.len() - at > MAX_CELL_BYTES) {
+                let line = 1 + newlines(&self.header) + newlines(&self.rest[..at]);
+                let why = "a cell opens with a quote (\") that is not closed within 32 MiB";
+                return Err(Error::at_line(line, why));
+            }
+            wanted += PIECE_BYTES;
+        }
+    }
+}

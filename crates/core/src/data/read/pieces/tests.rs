@@ -1,0 +1,177 @@
+use super::*;
+use crate::data::read::read_table;
+use crate::data::table::{Table, Values};
+
+/// The complete table, from pieces.
+fn joined(path: &Path, options: &ReadOptions) -> (Vec<(String, Vec<f64>)>, usize) {
+    let file = PieceFile::open(path, options).unwrap().unwrap();
+    let (mut all, mut pieces): (Vec<(String, Vec<f64>)>, usize) = (vec![], 0);
+    let mut visit = |table: &Table, first: usize| {
+        let Table::Columns(columns) = table else { panic!("a dense table") };
+        assert_eq!(first, all.first().map_or(0, |(_, cells)| cells.len()));
+        pieces += 1;
+        if all.is_empty() {
+            all = columns.iter().map(|column| (column.name.clone(), vec![])).collect();
+        }
+        for ((_, cells), column) in all.iter_mut().zip(columns) {
+            let Values::Numeric(values) = &column.values else { panic!("numbers") };
+            cells.extend(values);
+        }
+        Ok(())
+    };
+    file.visit(None, &mut vec![], &Context::default(), &mut visit).unwrap();
+    (all, pieces)
+}
+
+fn expected(path: &Path, options: &ReadOptions) -> Vec<(String, Vec<f64>)> {
+    let (table, _) = read_table(path, options, &Context::default()).unwrap();
+    let Table::Columns(columns) = table else { panic!("a dense table") };
+    let cells = |column: crate::data::Column| match column.values {
+        Values::Numeric(values) => (column.name, values),
+        other => panic!("{other:?}"),
+    };
+    columns.into_iter().map(cells).collect()
+}
+
+#[test]
+fn csv_pieces_are_the_complete_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    // Several pieces of 2 MiB, a comment, a quoted name with a line end, and no line end after the last row.
+    let mut text = String::from("# made by a test\n\"a\nb\";c\n");
+    for i in 0..400_000_u32 {
+        text += &format!("{}.25;-{}\n", i % 977, i);
+    }
+    text.pop();
+    std::fs::write(&path, &text).unwrap();
+    let options = ReadOptions::default();
+    let (found, pieces) = joined(&path, &options);
+    assert!(pieces > 1 && found[0].0 == "a\nb");
+    assert_eq!(found, expected(&path, &options));
+    // An error has its line in the file: 3 lines before the first row.
+    let line = text.lines().count();
+    let broken = format!("{text}\n1;2;3\n");
+    std::fs::write(&path, broken).unwrap();
+    let file = PieceFile::open(&path, &options).unwrap().unwrap();
+    let error =
+        file.visit(None, &mut vec![], &Context::default(), &mut |_, _| Ok(())).unwrap_err().to_string();
+    assert!(error.contains(&format!("line {}: expected 2 fields, found 3", line + 1)), "{error}");
+}
+
+/// The error of a pass.
+fn pass_error(file: &PieceFile) -> String {
+    file.visit(None, &mut vec![], &Context::default(), &mut |_, _| Ok(())).unwrap_err().to_string()
+}
+
+#[test]
+fn quotes_inside_cells_do_not_join_pieces() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    // One quote inside a cell; then quoted cells with line ends, in several pieces of 2 MiB.
+    let mut text = String::from("pipe,value\n5\" pipe,0\n");
+    (1..300_000).for_each(|i| text += &format!("\"{i}\nmm\",{i}\n"));
+    std::fs::write(&path, &text).unwrap();
+    let file = PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap();
+    let (mut found, mut pieces) = (vec![], 0);
+    let mut visit = |table: &Table, _| {
+        let Values::Numeric(values) = &table.column("value").unwrap().values else { panic!("numbers") };
+        found.extend_from_slice(values);
+        pieces += 1;
+        Ok(())
+    };
+    file.visit(None, &mut vec![], &Context::default(), &mut visit).unwrap();
+    assert!(pieces > 1);
+    assert_eq!(found, (0..300_000).map(f64::from).collect::<Vec<_>>());
+    // A quote that is never closed.
+    let text = "a,b\n1,2\n3,4\n\"5,6\n".to_owned() + &"1,2\n".repeat(9 << 20);
+    std::fs::write(&path, text).unwrap();
+    let error = pass_error(&PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap());
+    assert!(error.contains("line 4: a cell opens with a quote (\") that is not closed"), "{error}");
+}
+
+#[test]
+fn blank_lines_and_long_records_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, options) = (folder.path().join("a.csv"), ReadOptions::default());
+    let blank = "\n".repeat(5 << 20);
+    let text = format!("a,b\n1,2\n3,4\n{blank}5,6\n");
+    std::fs::write(&path, &text).unwrap();
+    let (found, _) = joined(&path, &options);
+    assert_eq!(found, [("a".to_owned(), vec![1.0, 3.0, 5.0]), ("b".to_owned(), vec![2.0, 4.0, 6.0])]);
+    std::fs::write(&path, format!("{text}7\n")).unwrap();
+    let error = pass_error(&PieceFile::open(&path, &options).unwrap().unwrap());
+    let line = (5 << 20) + 5;
+    assert!(error.contains(&format!("line {line}: expected 2 fields, found 1")), "{error}");
+    // The first row ends after the first 2 MiB.
+    let names: Vec<String> = (0..1000).map(|j| format!("{j:01500}")).collect();
+    let row = vec![format!("{:1000}", 1); 1000].join(",");
+    std::fs::write(&path, format!("x{}\n{row}\n{row}\n{row}\n", names.join(",x"))).unwrap();
+    let (found, pieces) = joined(&path, &options);
+    assert!(pieces > 1 && found.len() == 1000 && found.iter().all(|(_, cells)| *cells == [1.0; 3]));
+}
+
+#[test]
+fn a_changed_file_is_an_error() {
+    use std::time::{Duration, SystemTime};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let expected = "the file changed while it was read; copy it, or run again";
+    // As many bytes and rows, at another time: file systems may round times.
+    let change = |seconds: u64| {
+        std::fs::write(&path, "a,b\n3,4\n1,2\n").unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+    };
+    let open = || {
+        std::fs::write(&path, "a,b\n1,2\n3,4\n").unwrap();
+        PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap()
+    };
+    let file = open();
+    assert!(file.visit(None, &mut vec![], &Context::default(), &mut |_, _| Ok(())).is_ok());
+    change(100);
+    assert!(pass_error(&file).contains(expected));
+    // In a pass.
+    let file = open();
+    let mut visit = |_: &Table, _: usize| {
+        change(200);
+        Ok(())
+    };
+    let error = file.visit(None, &mut vec![], &Context::default(), &mut visit).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_pieces_are_the_complete_table() {
+    use crate::data::read::parquet::tests::written;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    std::fs::write(&path, written(&[700, 100, 900])).unwrap();
+    let options = ReadOptions::default();
+    let (found, pieces) = joined(&path, &options);
+    assert!(pieces > 3);
+    assert_eq!(found, expected(&path, &options));
+    let file = PieceFile::open(&path, &options).unwrap().unwrap();
+    // At least the cells, twice, and a page for each of the two columns; pages have at most 1 MiB.
+    let cells = 8.0 * 2.0 * 1700.0;
+    assert!((2.0 * cells..3.0 * cells + 2e6 + 1e5).contains(&file.piece_bytes()), "{}", file.piece_bytes());
+    let mut names = vec![];
+    let mut visit = |table: &Table, _| {
+        names = table.names().into_iter().map(str::to_owned).collect();
+        Ok(())
+    };
+    file.visit(Some(&["b"]), &mut vec![], &Context::default(), &mut visit).unwrap();
+    assert_eq!(names, ["b"]);
+}
+
+#[test]
+fn other_files_are_not_read_in_pieces() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.npy", "a.csv.gz", "a.xyz"] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, "1,2").unwrap();
+        assert!(PieceFile::open(&path, &ReadOptions::default()).unwrap().is_none(), "{name}");
+    }
+    assert!(PieceFile::open(Path::new("-"), &ReadOptions::default()).unwrap().is_none());
+    assert!(PieceFile::open(&folder.path().join("none.csv"), &ReadOptions::default()).unwrap().is_none());
+}
