@@ -5,6 +5,9 @@ Rows stay where they are; what travels are rounds and results of blocks. Blocks 
 so a fit has the same bits whatever the chunks of the collection are, however many workers there are, and
 whether or not one of them is lost on the way. They are those of the command line reading the table in passes.
 
+Methods without rounds take a random sample of the rows from the workers and fit in this process:
+:class:`SampledFit`.
+
 A fitted estimator works on arrays in memory, as those of :mod:`kernsift` do; ``to_local()`` returns one of
 these, which does not need Dask. The module needs the extra ``kernsift[dask]``.
 
@@ -22,8 +25,10 @@ True
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
@@ -44,13 +49,41 @@ from kernsift._native_data import (
 from kernsift._sklearn import _fit_context
 
 try:
-    from dask.base import is_dask_collection
+    from dask.base import compute, is_dask_collection
     from dask.delayed import delayed
 except ImportError as error:  # pragma: no cover
     raise ImportError("kernsift.dask needs Dask; install it with pip install 'kernsift[dask]'") from error
 
-__all__ = ["KOBL", "ChiSquared", "FisherScore", "HSICLasso", "InformationGain", "InteractionScreen"]
+__all__ = [
+    "BAHSIC",
+    "FFS",
+    "FOHSIC",
+    "HSFS",
+    "KOBL",
+    "L1SVM",
+    "LDFS",
+    "PFS",
+    "SVMRFE",
+    "TAKES",
+    "AutoSelector",
+    "ChiSquared",
+    "FisherScore",
+    "HSICLasso",
+    "InformationGain",
+    "InteractionScreen",
+    "KernelSpaceSelector",
+    "KnockoffSelector",
+    "LaplacianScore",
+    "MutualInformation",
+    "NCASelector",
+    "ReliefF",
+    "SampledFit",
+    "SelectSignificant",
+    "StabilitySelector",
+]
 
+#: Cells of a sample, at most: 160 MB of numbers.
+MAX_CELLS = 20_000_000
 #: Results of blocks that are added by a task.
 FAN_IN = 16
 #: Distinct values of a target that may be classes.
@@ -158,11 +191,38 @@ def _reduced(parts: list[Any], add: Any) -> Any:
     return parts[0]
 
 
-class DaskMixin:
-    """Fits an estimator in rounds over the blocks of a Dask collection."""
+def _parts(values: Any, what: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
+    """Delayed parts of a collection, of whole rows, and their numbers of rows."""
+    if hasattr(values, "to_dask_array"):
+        return values.to_delayed(), np.asarray(values.map_partitions(len).compute(), dtype=np.int64)
+    array = _as_array(values, what)
+    if array.ndim == 2:
+        array = array.rechunk({1: -1})
+    return list(array.to_delayed().ravel()), np.asarray(array.chunks[0], dtype=np.int64)
 
-    _family: str
-    n_features_in_: int
+
+def _rows_of(part: Any, rows: npt.NDArray[np.int64]) -> Any:
+    return part.iloc[rows] if hasattr(part, "iloc") else np.asarray(part)[rows]
+
+
+def _taken(parts: list[Any], lengths: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> Any:
+    """These rows, which are in ascending order, in memory: an array, or a data frame or series of pandas."""
+    ends = np.cumsum(lengths)
+    places = np.searchsorted(rows, [0, *ends])
+    take = delayed(_rows_of, pure=False)
+    wanted = [
+        take(part, rows[places[at] : places[at + 1]] - (ends[at] - lengths[at]))
+        for at, part in enumerate(parts)
+        if places[at] < places[at + 1]
+    ]
+    found = cast(Any, compute)(*wanted)
+    if isinstance(found[0], np.ndarray):
+        return np.concatenate(found)
+    return importlib.import_module("pandas").concat(found)
+
+
+class ToLocal:
+    """What estimators on Dask collections have in common."""
 
     def to_local(self) -> Any:
         """Return the fitted estimator as one of :mod:`kernsift`, which does not need Dask.
@@ -177,6 +237,73 @@ class DaskMixin:
         estimator = local.__new__(local)
         estimator.__dict__.update(self.__dict__)
         return estimator
+
+
+class SampledFit(ToLocal):
+    """Fits an estimator to a random sample of the rows of a Dask collection.
+
+    The workers take the rows, and the fit runs in this process: it is that of the class of the same name in
+    :mod:`kernsift`, on these rows. The sample does not depend on chunks or workers. Data frames may have
+    categories, text, dates and missing values, as there.
+
+    Attributes
+    ----------
+    n_samples_drawn_ : int
+        Number of rows in the sample.
+    """
+
+    n_samples_drawn_: int
+
+    def fit(self, X: Any, y: Any = None, *, max_samples: int = 100_000) -> Self:
+        """Fit to a random sample of the rows.
+
+        Parameters
+        ----------
+        X : dask array or dask data frame of shape (n_samples, n_features)
+            Training samples.
+        y : dask array or dask series of shape (n_samples,)
+            The target.
+        max_samples : int, default=100000
+            Most rows to draw; of more than 200 features fewer are drawn, at most 20 million values. All rows
+            are used if there are not more.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        estimator: Any = self
+        for values, what in ((X, "X"), (y, "y")):
+            if values is not None and not is_dask_collection(values):
+                _as_array(values, what)
+        if not isinstance(max_samples, Integral) or max_samples < 2:
+            raise ValueError(f"max_samples must be an integer, at least 2, got {max_samples!r}.")
+        parts, lengths = _parts(X, "X")
+        n = int(lengths.sum())
+        most = min(int(max_samples), max(2, MAX_CELLS // max(1, X.shape[1])))
+        rows = np.arange(n)
+        if n > most:
+            generator = np.random.default_rng(estimator._fit_settings().seed)
+            rows = np.sort(generator.choice(n, most, replace=False))
+        target = None
+        if y is not None:
+            of_target, target_lengths = _parts(y, "y")
+            if target_lengths.sum() != n:
+                raise ValueError(
+                    f"y must have one value for each of the {n} samples, got {target_lengths.sum()}."
+                )
+            target = _taken(of_target, target_lengths, rows)
+        fit: Any = super()
+        fit.fit(_taken(parts, lengths, rows), target)
+        self.n_samples_drawn_ = len(rows)
+        return self
+
+
+class DaskMixin(ToLocal):
+    """Fits an estimator in rounds over the blocks of a Dask collection."""
+
+    _family: str
+    n_features_in_: int
 
     def _in_rounds(self, X: Any, y: Any, *, kind: str | None) -> dict[str, Any]:
         """What the rounds give. `kind` is the target type: "class" needs classes, None no target."""
@@ -394,3 +521,32 @@ class KOBL(DaskMixin, kernsift.KOBL):
         x = x.rechunk({1: x.shape[1]})
         chunks = (x.chunks[0], (self.n_components_,))
         return x.map_blocks(self.to_local().transform, dtype=np.float64, chunks=chunks)
+
+
+def _sampled(name: str) -> Any:
+    """The class of this name in :mod:`kernsift`, fitted to a sample."""
+    doc = f""":class:`kernsift.{name}` fitted to a random sample of a Dask collection: a :class:`SampledFit`.
+
+    {{parameters and attributes}}
+    """
+    return type(name, (SampledFit, getattr(kernsift, name)), {"__doc__": doc, "__module__": __name__})
+
+
+BAHSIC = _sampled("BAHSIC")
+FFS = _sampled("FFS")
+FOHSIC = _sampled("FOHSIC")
+HSFS = _sampled("HSFS")
+L1SVM = _sampled("L1SVM")
+LDFS = _sampled("LDFS")
+PFS = _sampled("PFS")
+SVMRFE = _sampled("SVMRFE")
+TAKES = _sampled("TAKES")
+AutoSelector = _sampled("AutoSelector")
+KernelSpaceSelector = _sampled("KernelSpaceSelector")
+KnockoffSelector = _sampled("KnockoffSelector")
+LaplacianScore = _sampled("LaplacianScore")
+MutualInformation = _sampled("MutualInformation")
+NCASelector = _sampled("NCASelector")
+ReliefF = _sampled("ReliefF")
+SelectSignificant = _sampled("SelectSignificant")
+StabilitySelector = _sampled("StabilitySelector")

@@ -29,7 +29,7 @@ struct Round {
 enum AnyRounds {
     Select(SelectorRounds),
     Pairs(PairRounds),
-    Basis(KoblRounds),
+    Basis(Box<KoblRounds>),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -44,7 +44,7 @@ enum Following {
     Round(AnyRounds),
     Selection(kernsift::Selection),
     Pairs(kernsift::interactions::Interactions),
-    Map(kernsift::FeatureMap),
+    Map(Arc<kernsift::FeatureMap>),
 }
 
 fn to_bytes(value: &impl Serialize) -> PyResult<Vec<u8>> {
@@ -88,7 +88,7 @@ pub fn start_rounds<'py>(
                 let supported = vec!["kobl"];
                 return Err(to_python(Error::RoundsUnsupported { method: "this basis".into(), supported }));
             };
-            AnyRounds::Basis(run(py, settings, move |ctx| kobl.rounds(&known, false, ctx))?)
+            AnyRounds::Basis(Box::new(run(py, settings, move |ctx| kobl.rounds(&known, false, ctx))?))
         }
     };
     Ok(PyBytes::new(py, &to_bytes(&Round { layout, rounds })?))
@@ -182,7 +182,7 @@ pub fn next_round<'py>(
         }
         Following::Selection(selection) => dict.set_item("selection", selection_dict(py, selection, n)?)?,
         Following::Pairs(pairs) => dict.set_item("pairs", to_json(&pairs)?)?,
-        Following::Map(map) => dict.set_item("map", FeatureMap(Arc::new(map)))?,
+        Following::Map(map) => dict.set_item("map", FeatureMap(map))?,
     }
     Ok(dict)
 }
@@ -206,8 +206,8 @@ fn following(rounds: AnyRounds, total: AnySums, ctx: &Context) -> kernsift::Resu
             Next::Fit(fit) => Following::Pairs(fit),
         },
         (AnyRounds::Basis(rounds), AnySums::Basis(total)) => match rounds.update(total, ctx)? {
-            Next::Round(next) => Following::Round(AnyRounds::Basis(next)),
-            Next::Fit(fit) => Following::Map(fit.map),
+            Next::Round(next) => Following::Round(AnyRounds::Basis(Box::new(next))),
+            Next::Fit(fit) => Following::Map(Arc::new(fit.map)),
         },
         _ => return Err(Error::parse("these are results of another method")),
     })

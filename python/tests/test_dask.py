@@ -8,8 +8,10 @@ import subprocess
 import warnings
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 import kernsift
 from kernsift import _native
@@ -186,6 +188,77 @@ def test_what_is_unsupported_is_said(cluster):
     assert not hasattr(failed, "classes_")
     with pytest.raises(ValueError, match="not the bytes of a round"):
         _native.add_sums(b"x", [])
+
+
+def test_samples_are_those_of_the_rows(cluster):
+    # All rows: the fit in memory.
+    rows = slice(0, 3000)
+    local = kernsift.NCASelector(2, random_state=0).fit(X[rows], Y[rows])
+    odd = da.from_array(X[rows], chunks=(701, 4)), da.from_array(Y[rows], chunks=1100)
+    fitted = on_dask.NCASelector(2, random_state=0).fit(*odd)
+    assert_equal_bits(answers(local), answers(fitted))
+    assert fitted.n_samples_drawn_ == 3000
+    assert_equal_bits(answers(local), answers(pickle.loads(pickle.dumps(fitted.to_local()))))
+    # A sample does not depend on chunks.
+    whole = da.from_array(X, chunks=X.shape), da.from_array(Y, chunks=Y.shape)
+    odd = da.from_array(X, chunks=(7001, 4)), da.from_array(Y, chunks=11_000)
+    found = [on_dask.NCASelector(2, random_state=0).fit(*data, max_samples=500) for data in (whole, odd)]
+    assert found[0].n_samples_drawn_ == 500
+    assert_equal_bits(*map(answers, found))
+    other = on_dask.NCASelector(2, random_state=1).fit(*odd, max_samples=500)
+    assert answers(other)["scores_"].tolist() != answers(found[0])["scores_"].tolist()
+    with pytest.raises(ValueError, match="max_samples must be an integer, at least 2"):
+        on_dask.NCASelector().fit(*odd, max_samples=1)
+    with pytest.raises(ValueError, match="y must have one value for each of the 40000"):
+        on_dask.NCASelector().fit(odd[0], odd[1][:-1])
+    with pytest.raises(TypeError, match="y must be a dask array"):
+        on_dask.NCASelector().fit(odd[0], Y)
+
+
+def test_samples_of_mixed_data_frames(cluster):
+    import pandas as pd
+
+    frame = pd.DataFrame(X[:2000, :3], columns=["a", "b", "c"])
+    frame["kind"] = pd.Categorical(np.where(Y[:2000] == 1, "up", "down"))
+    frame.loc[::50, "a"] = np.nan
+    label = pd.Series(np.where(Y[:2000] == 1, "yes", "no"), name="label")
+    table = dd.from_pandas(frame.assign(label=label), npartitions=3)
+    columns = list(frame.columns)
+    for name in ["AutoSelector", "ReliefF"]:
+        local = getattr(kernsift, name)(random_state=0).fit(frame, label)
+        fitted = getattr(on_dask, name)(random_state=0).fit(table[columns], table["label"])
+        assert fitted.get_feature_names_out().tolist() == local.get_feature_names_out().tolist()
+        assert "kind" in fitted.get_feature_names_out()
+
+
+def test_every_class_fits(cluster):
+    blocks, y = da.from_array(X[:400], chunks=(150, 6)), da.from_array(Y[:400], chunks=150)
+    sampled = [getattr(on_dask, name) for name in on_dask.__all__]
+    sampled = [each for each in sampled if issubclass(each, on_dask.SampledFit)]
+    sampled.remove(on_dask.SampledFit)
+    assert len(sampled) == 18
+    for each in sampled:
+        assert each.__doc__.startswith(f":class:`kernsift.{each.__name__}` fitted to a random sample")
+        inner = {"estimator": kernsift.FisherScore()} if "estimator" in each().get_params() else {}
+        estimator = each(**inner).fit(blocks, y)
+        assert estimator.n_samples_drawn_ == 400
+        assert type(estimator.to_local()) is getattr(kernsift, each.__name__)
+
+
+def test_independent_fits_run_on_the_cluster(cluster):
+    rows, y = X[:300], Y[:300]
+
+    def answers_of_all():
+        stable = kernsift.StabilitySelector(kernsift.FisherScore(2), n_pairs=3, random_state=0, n_jobs=2)
+        knockoffs = kernsift.KnockoffSelector(kernsift.FisherScore(), n_copies=2, random_state=0, n_jobs=2)
+        tree = DecisionTreeClassifier(random_state=0)
+        compared = kernsift.compare(rows, y, ["fisher"], [1, 2], evaluator=tree, random_state=0, n_jobs=2)
+        fits = stable.fit(rows, y).frequencies_.tolist(), knockoffs.fit(rows, y).support_.tolist()
+        return *fits, str(compared)
+
+    expected = answers_of_all()
+    with joblib.parallel_config("dask"):
+        assert answers_of_all() == expected
 
 
 def test_maps_of_dask_arrays(cluster):

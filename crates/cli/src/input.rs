@@ -1,15 +1,15 @@
-//! Reads and prepares tables, and checks paths of output files.
+//! Reads and prepares tables.
 
-use crate::args::{OutputArgs, Source, TableArgs};
+use crate::args::{Source, TableArgs};
 use crate::console::Console;
-use crate::failure::Failure;
+use crate::large::{TableRows, large_file, read_sample};
 use kernsift::data::read::{ReadOptions, read_table};
-use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
+use kernsift::data::write::{WriteOptions, write_table};
 use kernsift::data::{
     Account, Action, BuiltIn, Column, Encoder, Encoding, Missing, Prepare, Prepared, Recipe, Table, Target,
     TargetChoice, TargetType, join_labels,
 };
-use kernsift::model::{Content, is_json};
+use kernsift::model::Content;
 use kernsift::{Context, Error, Model, Observer, Result};
 use ndarray::Array2;
 use serde_json::{Value, json};
@@ -25,6 +25,8 @@ pub struct Loaded {
     pub table: Option<Table>,
     /// The target columns with their original values, for output.
     pub targets: Vec<Column>,
+    /// Which rows of the file were read, from 0, and how many it has; `None` for all.
+    pub sample: Option<(Vec<usize>, usize)>,
     missing: Missing,
     files: Vec<PathBuf>,
 }
@@ -56,9 +58,10 @@ impl Loaded {
         write_table(path, &[], no_features.view(), &kept, options, ctx)
     }
 
-    /// Row numbers in the table, from 1 without the header.
+    /// Row numbers in the file, from 1 without the header.
     pub fn counted_rows(&self) -> Vec<usize> {
-        self.prepared.rows.iter().map(|row| row + 1).collect()
+        let in_file = |&row: &usize| self.sample.as_ref().map_or(row, |(rows, _)| rows[row]);
+        self.prepared.rows.iter().map(|row| in_file(row) + 1).collect()
     }
 
     /// The number of missing values and how they were handled, if there were any.
@@ -81,7 +84,11 @@ impl Loaded {
     pub fn record(&self, command: &str, ctx: &Context, fields: Value) -> Value {
         let data = &self.prepared.data;
         let targets: Vec<&str> = self.prepared.recipe.targets().collect();
-        record_of(command, ctx, fields, (&self.name, data.n(), data.d(), &targets))
+        let mut record = record_of(command, ctx, fields, (&self.name, data.n(), data.d(), &targets));
+        if let Some((rows, n)) = &self.sample {
+            record["data"]["sample"] = json!({"n_used": rows.len(), "n": n});
+        }
+        record
     }
 
     /// The data in a line: name, size and target; `scaling` follows the number of columns.
@@ -129,9 +136,13 @@ pub fn read(data: &str, source: Source, ctx: &Context, console: &Console) -> Res
 fn read_file(path: &Path, options: &ReadOptions, ctx: &Context, console: &Console) -> Result<Table> {
     let ctx = Context { observer: console, ..*ctx };
     let (table, warnings) = read_table(path, options, &ctx)?;
-    // The core does not know the name of the option.
-    warnings.iter().for_each(|text| console.warn(&text.replace("without a header", "with --no-header")));
+    warnings.iter().for_each(|text| console.warn(&with_option_names(text)));
     Ok(table)
+}
+
+/// A warning of the reader; the core does not know the name of the option.
+fn with_option_names(warning: &str) -> String {
+    warning.replace("without a header", "with --no-header")
 }
 
 /// Informs of categories that the training table does not have.
@@ -160,19 +171,57 @@ pub struct Also {
     pub details: bool,
 }
 
+impl Also {
+    /// What a report needs, if there is one.
+    pub fn report(is_written: bool) -> Self {
+        Self { table: false, details: is_written }
+    }
+}
+
+/// Reads the rows of a table to fit to: a random sample if the file does not fit into memory and can be read in pieces.
+pub fn read_rows(args: &TableArgs, ctx: &Context, console: &Console) -> Result<TableRows> {
+    match large_file(args, ctx) {
+        None => Ok(read(&args.data, args.source(), ctx, console)?.into()),
+        Some(file) => {
+            let (rows, warnings) = read_sample(&file, &Context { observer: console, ..*ctx })?;
+            warnings.iter().for_each(|text| console.warn(&with_option_names(text)));
+            Ok(rows)
+        }
+    }
+}
+
+/// Adds to the account of a table that it is a sample.
+fn account_for_sample(account: &mut Account, rows: &TableRows, args: &TableArgs) {
+    if let Some((rows, n)) = &rows.sample {
+        let text = format!(
+            "{}: a random sample of {} of {n} rows, as all do not fit into memory",
+            args.data,
+            rows.len()
+        );
+        account.warnings.insert(0, text);
+    }
+}
+
 /// Reads and prepares a table.
 pub fn load(args: &TableArgs, also: Also, ctx: &Context, console: &Console) -> Result<Loaded> {
-    let table = read(&args.data, args.source(), ctx, console)?;
-    let prepare = Prepare { details: also.details, ..options(args, &table)? };
-    let loaded = load_table(args, &prepare, &table, console)?;
-    Ok(Loaded { table: also.table.then_some(table), ..loaded })
+    let rows = read_rows(args, ctx, console)?;
+    let prepare = Prepare { details: also.details, ..options(args, &rows.table)? };
+    let loaded = load_table(args, &prepare, &rows, console)?;
+    Ok(Loaded { table: also.table.then_some(rows.table), ..loaded })
 }
 
 /// Prepares a table.
-pub fn load_table(args: &TableArgs, prepare: &Prepare, table: &Table, console: &Console) -> Result<Loaded> {
+pub fn load_table(
+    args: &TableArgs,
+    prepare: &Prepare,
+    rows: &TableRows,
+    console: &Console,
+) -> Result<Loaded> {
     console.stage("preparing the table");
-    let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
-    Ok(loaded(args, args.missing, table, prepared, console))
+    let mut prepared = prepare.fit(&rows.table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    account_for_sample(&mut prepared.account, rows, args);
+    let sample = rows.sample.clone();
+    Ok(Loaded { sample, ..loaded(args, args.missing, &rows.table, prepared, console) })
 }
 
 /// Reads and prepares a table like the training table of a model; the target is optional.
@@ -202,14 +251,15 @@ fn loaded(
     let targets = prepared.recipe.targets().filter_map(|name| column(table, name));
     let targets = targets.map(|column| column.take_rows(&prepared.rows)).collect();
     let files = args.reading.files(&args.data).into_iter().map(Path::to_owned).collect();
-    Loaded { name: args.data.clone(), prepared, table: None, targets, missing, files }
+    Loaded { name: args.data.clone(), prepared, table: None, targets, sample: None, missing, files }
 }
 
 /// Reads a table for its account.
 pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Account> {
-    let table = read(&args.data, args.source(), ctx, console)?;
-    let prepare = options(args, &table)?;
-    let (account, notes) = prepare.inspect(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    let rows = read_rows(args, ctx, console)?;
+    let prepare = options(args, &rows.table)?;
+    let (mut account, notes) = prepare.inspect(&rows.table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    account_for_sample(&mut account, &rows, args);
     inform(&account, &notes, args.target_type, console);
     Ok(account)
 }
@@ -297,62 +347,6 @@ fn doubt_about_target(account: &Account) -> Option<String> {
             Some(format!("target '{name}': integers, {reason}; --target-type number makes it continuous"))
         }
         _ => None,
-    }
-}
-
-/// A file that a command writes: the option that names it, and its path if that option was given.
-pub type Output<'a> = (&'a str, Option<&'a Path>);
-
-/// Returns an error for outputs that cannot be written, that overwrite an input, or that share a file.
-pub fn check_outputs(outputs: &[Output], inputs: &[&Path]) -> std::result::Result<(), Failure> {
-    let mut taken: Vec<(&str, PathBuf)> = vec![];
-    for (option, path) in outputs {
-        let Some(path) = path else { continue };
-        let target = resolved(path);
-        if let Some(input) = inputs.iter().find(|input| resolved(input) == target) {
-            return Err(Failure::Input(format!(
-                "{option} would write over {}, which is read; choose another file",
-                input.display()
-            )));
-        }
-        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == target) {
-            return Err(Failure::Input(format!("{other} and {option} need different files")));
-        }
-        check_place(path)?;
-        taken.push((option, target));
-    }
-    Ok(())
-}
-
-/// The absolute path of a file. A file that does not exist yet has the absolute path of its folder.
-fn resolved(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let in_folder = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
-    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
-}
-
-/// Checks the outputs of a command that fits a model to a table. `tables` are further tables that it writes, `inputs`
-/// further files that it reads.
-pub fn check_fit_outputs(
-    args: &OutputArgs,
-    tables: &[Output],
-    loaded: &Loaded,
-    inputs: &[Option<&Path>],
-) -> std::result::Result<(), Failure> {
-    args.writing.check(args.out.is_some() || tables.iter().any(|(_, path)| path.is_some()))?;
-    let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain(loaded.files()).collect();
-    check_outputs(&[&args.files(), tables].concat(), &inputs)?;
-    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &loaded.targets)?))
-}
-
-/// Returns an error for a file of JSON, in which only a selection of features can be saved.
-pub fn refuse_json(save: Option<&Path>) -> std::result::Result<(), Failure> {
-    match save.filter(|path| is_json(path)) {
-        None => Ok(()),
-        Some(path) => Err(Failure::Input(format!(
-            "--save {}: only a selection of features can be saved as JSON; choose another extension than .json",
-            path.display()
-        ))),
     }
 }
 

@@ -5,7 +5,9 @@
 //! | `args` | commands, options and help texts |
 //! | `commands` | a file per command |
 //! | `input` | reads and prepares tables |
-//! | `passes` | tables that do not fit into memory |
+//! | `files` | checks the files that a command writes |
+//! | `large` | files that do not fit into memory |
+//! | `passes` | tables that are read in passes |
 //! | `console` | progress, messages and Ctrl-C |
 //! | `output` | tables and charts |
 //! | `terminal` | width, colors and control characters |
@@ -17,7 +19,9 @@ mod args;
 mod commands;
 mod console;
 mod failure;
+mod files;
 mod input;
+mod large;
 mod output;
 mod passes;
 mod roles;

@@ -1,54 +1,24 @@
 //! Tables that do not fit into memory, which are read in passes over their file.
 
-use crate::args::TableArgs;
+use crate::args::{PassArgs, TableArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{inform, options_for, record_of};
-use kernsift::blocks::{BlockSource, FileBlocks, Rounds, TargetLayout, run};
+use kernsift::blocks::{BlockSource, Checkpoint, FileBlocks, Rounds, TargetLayout, run, run_resumable};
 use kernsift::data::read::PieceFile;
 use kernsift::data::{Encoder, Recipe};
 use kernsift::error::bytes;
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// A table that is read in passes.
 pub struct InPasses {
     name: String,
     source: FileBlocks,
-}
-
-/// A file that does not fit into the memory limit and can be read in pieces.
-pub fn large_file(args: &TableArgs, ctx: &Context) -> Result<Option<PieceFile>, Failure> {
-    if args.data.starts_with("builtin:") || args.reading.labels.is_some() {
-        return Ok(None);
-    }
-    let options = args.reading.options(args.columns.decimal);
-    // What is wrong with the file is said when it is read.
-    let file = PieceFile::open(Path::new(&args.data), &options).unwrap_or_default();
-    Ok(file.filter(|file| file.bytes_in_memory() > ctx.memory_limit as f64))
-}
-
-/// A failure to read a large file into memory, with the methods that read it in passes.
-pub fn advised(failure: Failure, is_large: bool, method: &str, supported: &[&str]) -> Failure {
-    match failure {
-        Failure::Input(text) if is_large && text.contains("--memory-limit") => Failure::Input(format!(
-            "{text}. {method} needs the table in memory; read in passes it can be by {}",
-            supported.join(", ")
-        )),
-        other => other,
-    }
-}
-
-/// Returns an error for options that need the table in memory.
-pub fn refuse_options(options: &[(&str, bool)]) -> Result<(), Failure> {
-    match options.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::Input(format!(
-            "{option} needs the table in memory, and it is read in passes; leave the option out, or raise --memory-limit"
-        ))),
-        None => Ok(()),
-    }
 }
 
 impl InPasses {
@@ -77,8 +47,15 @@ impl InPasses {
         Ok(Self { name: args.data.clone(), source })
     }
 
-    /// Fits in rounds.
-    pub fn fit<R: Rounds>(&self, rounds: R, ctx: &Context, console: &Console) -> kernsift::Result<R::Fit> {
+    /// Fits in rounds; `settings` are those of the method and of the command.
+    pub fn fit<R: Rounds>(
+        &self,
+        rounds: R,
+        settings: &impl Serialize,
+        args: &PassArgs,
+        ctx: &Context,
+        console: &Console,
+    ) -> kernsift::Result<R::Fit> {
         if let Some(left) = rounds.rounds_left() {
             let passes = if left == 1 { "1 pass".into() } else { format!("{left} passes") };
             console.inform(&format!(
@@ -88,7 +65,30 @@ impl InPasses {
                 self.source.layout().block_rows
             ));
         }
-        run(rounds, &self.source, ctx)
+        let Some(path) = &args.checkpoint else { return run(rounds, &self.source, ctx) };
+        if path.exists() {
+            console.inform(&format!("continues from {}", path.display()));
+        }
+        let key = self.key(settings, ctx);
+        run_resumable(rounds, &self.source, &Checkpoint { path, key }, ctx)
+    }
+
+    /// What a fit depends on.
+    fn key(&self, settings: &impl Serialize, ctx: &Context) -> String {
+        let file = std::fs::metadata(Path::new(&self.name)).ok();
+        let modified = file.as_ref().and_then(|file| file.modified().ok());
+        let since = modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let version = env!("CARGO_PKG_VERSION");
+        json!([
+            version,
+            self.name,
+            file.map(|file| file.len()),
+            since,
+            self.source.layout(),
+            settings,
+            ctx.seed
+        ])
+        .to_string()
     }
 
     /// The source.

@@ -4,7 +4,7 @@ use crate::args::{ClassWeight, SplitByArgs, TableArgs, WeightArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{
-    Also, Loaded, inform_of_dropped, inform_of_other, load_table, options, read, target_names,
+    Also, Loaded, inform_of_dropped, inform_of_other, load_table, options, read, read_rows, target_names,
 };
 use kernsift::data::{
     Classes, Column, Prepare, Prepared, SplitRule, Table, Target, TargetChoice, weights_of,
@@ -39,14 +39,15 @@ pub fn load_rows(
 ) -> Result<Loaded, Failure> {
     let weights = roles.weights.weights.as_deref();
     let given = [roles.split_by.column(), weights.map(|name| ("--weights", name))];
-    let table = read(&args.data, args.source(), ctx, console)?;
-    check_distinct(&target_names(args, &table), &given)?;
+    let read = read_rows(args, ctx, console)?;
+    let table = &read.table;
+    check_distinct(&target_names(args, table), &given)?;
     let in_file = |error: Error| error.in_file(Path::new(&args.data));
-    let rule = rule(&table, roles.split_by).map_err(in_file)?;
+    let rule = rule(table, roles.split_by).map_err(in_file)?;
     let weights = weights.map(|name| table.column(name)).transpose().map_err(in_file)?;
     let reserved = given.iter().flatten().map(|(_, name)| (*name).to_owned()).collect();
-    let prepare = Prepare { reserved, details: also.details, ..options(args, &table)? };
-    let mut loaded = load_table(args, &prepare, &table, console)?;
+    let prepare = Prepare { reserved, details: also.details, ..options(args, table)? };
+    let mut loaded = load_table(args, &prepare, &read, console)?;
     let rows = &loaded.prepared.rows;
     let rule = rule.take_rows(rows);
     let decimal = args.columns.options().decimal;
@@ -57,7 +58,7 @@ pub fn load_rows(
         leave_out(&mut loaded, console);
     }
     balance(&mut loaded, roles.weights)?;
-    loaded.table = also.table.then_some(table);
+    loaded.table = also.table.then_some(read.table);
     Ok(loaded)
 }
 

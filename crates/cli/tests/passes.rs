@@ -75,14 +75,46 @@ fn pairs_and_bases_in_passes() {
 }
 
 #[test]
-fn what_passes_cannot_do_is_said() {
+fn other_methods_use_a_sample_of_the_rows() {
     let s = large();
-    let error = s.error("select large.csv -m relief --memory-limit 12M");
-    assert!(error.contains("relief needs the table in memory; read in passes it can be by fisher, information-gain, chi-squared, hsic-lasso"), "{error}");
-    let error = s.error(&format!("select large.csv -m fisher --out selected.csv {LIMIT}"));
-    assert!(error.contains("--out needs the table in memory, and it is read in passes"), "{error}");
-    let error = s.error("basis large.csv --memory-limit 12M");
-    assert!(error.contains("read in passes it can be by kobl:pivoting=random"), "{error}");
+    // Half of 30 MB is 0.4 of the 37 that the table takes, so each row is drawn with the probability 1/4: ten standard deviations of 137.
+    let n_used = |record: &Value| {
+        let (n_used, n) = (&record["data"]["sample"]["n_used"], &record["data"]["sample"]["n"]);
+        assert_eq!((n, &record["data"]["rows"]), (&Value::from(100_000), n_used));
+        let n_used = n_used.as_u64().unwrap();
+        assert!((23_600..26_400).contains(&n_used), "{n_used}");
+        n_used
+    };
+    let select = "select large.csv -m laplacian -k 3";
+    let run = s.ok(&format!("{select} {LIMIT} --json --save model.ks --report page.html"));
+    let record: Value = serde_json::from_str(&run.out).unwrap();
+    let n_used = n_used(&record);
+    let what = format!("a random sample of {n_used} of 100000 rows, as all do not fit into memory");
+    assert!(run.err.contains(&what) && s.text("page.html").contains(&what), "{}", run.err);
+    assert_eq!(
+        json(&s, &format!("{select} {LIMIT} --seed 0")),
+        json(&s, &format!("{select} {LIMIT} --seed 0"))
+    );
+    s.ok("data make xor-ring --rows 50 --columns 10 --seed 2 --out new.csv");
+    s.ok("apply model.ks new.csv --out selected.csv");
+    assert_eq!(s.text("selected.csv").lines().count(), 51);
+    // So do other commands that fit, and text is no obstacle.
+    let mut text = s.text("large.csv");
+    text.insert_str(text.find('\n').unwrap() + 1, "word,0,0,0,0,0,0,0,0,0,0\n");
+    s.file("text.csv", text);
+    for command in ["test text.csv", "inspect text.csv", "basis text.csv -k 5", "select text.csv -m relief"] {
+        let run = s.ok(&format!("{command} {LIMIT}"));
+        assert!(run.err.contains("a random sample of"), "{command}: {}", run.err);
+    }
+}
+
+#[test]
+fn what_a_large_table_cannot_do_is_said() {
+    let s = large();
+    for method in ["fisher", "relief"] {
+        let error = s.error(&format!("select large.csv -m {method} --out selected.csv {LIMIT}"));
+        assert!(error.contains("--out needs the table in memory, which it does not fit into"), "{error}");
+    }
     let error = s.error("select large.csv -m fisher --memory-limit 3M --threads 1");
     assert!(error.contains("a pass over blocks of 32768 rows needs about"), "{error}");
     let mut text = s.text("large.csv");
@@ -93,4 +125,23 @@ fn what_passes_cannot_do_is_said() {
         error.contains("row 1: 'word' is no number; a table that is read in passes needs numbers"),
         "{error}"
     );
+}
+
+#[test]
+fn a_checkpoint_is_of_one_run_and_of_passes() {
+    let s = large();
+    let basis = format!("basis large.csv -m kobl:pivoting=random -k 5 {LIMIT} --checkpoint state");
+    s.file("state", "text");
+    let error = s.error(&basis);
+    assert!(
+        error.contains("the file is no checkpoint, or it is damaged; remove it, or choose another file"),
+        "{error}"
+    );
+    std::fs::remove_file(s.path("state")).unwrap();
+    s.ok(&basis);
+    assert!(!s.path("state").exists());
+    let error = s.error("select builtin:wine -m fisher --checkpoint state");
+    assert!(error.contains("--checkpoint has no effect: the table is not read in passes"), "{error}");
+    let error = s.error(&format!("interactions large.csv {LIMIT} --checkpoint large.csv"));
+    assert!(error.contains("--checkpoint would write over large.csv"), "{error}");
 }

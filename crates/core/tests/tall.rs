@@ -10,8 +10,10 @@ use kernsift::{Basis, Context, Observer};
 use ndarray::Array2;
 use std::sync::Mutex;
 
+/// Parameters by name.
+type Settings = &'static [(&'static str, &'static str)];
 /// Methods whose samples are small enough for a test, with the number of rows; the others use the same code.
-const QUICK: [(&str, &[(&str, &str)], usize); 3] =
+const QUICK: [(&str, Settings, usize); 3] =
     [("fohsic", &[], 5000), ("bahsic", &[("form", "fast")], 5000), ("svm-rfe", &[("kernel", "rbf")], 3000)];
 const COUNT: FeatureCount = FeatureCount::Count(2);
 

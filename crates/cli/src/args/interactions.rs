@@ -1,6 +1,6 @@
 //! Arguments of `kernsift interactions`.
 
-use super::shared::{TableArgs, WritingArgs};
+use super::shared::{PassArgs, TableArgs, WritingArgs};
 use super::values::choice;
 use clap::Args;
 use kernsift::significance::Correction;
@@ -30,6 +30,9 @@ pub struct InteractionsArgs {
     /// How it is written.
     #[command(flatten)]
     pub writing: WritingArgs,
+    /// A table that is read in passes.
+    #[command(flatten)]
+    pub passes: PassArgs,
     /// Write an HTML report with plots of pairs
     #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,

@@ -21,7 +21,7 @@ pub use reading::{ReadArgs, Source};
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;
 pub use shared::{
-    ClassWeight, MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs, WeightArgs, WritingArgs,
+    ClassWeight, MethodArgs, OutputArgs, PassArgs, ScaleArg, SplitByArgs, TableArgs, WeightArgs, WritingArgs,
 };
 pub use test::TestArgs;
 
@@ -129,6 +129,9 @@ pub struct BasisArgs {
     /// What is written.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// A table that is read in passes.
+    #[command(flatten)]
+    pub passes: PassArgs,
 }
 
 /// `apply`

@@ -1,6 +1,6 @@
 //! Arguments of `kernsift select`.
 
-use super::shared::{MethodArgs, OutputArgs, ScaleArg, SplitByArgs, TableArgs, WeightArgs};
+use super::shared::{MethodArgs, OutputArgs, PassArgs, ScaleArg, SplitByArgs, TableArgs, WeightArgs};
 use super::values::feature_count;
 use clap::Args;
 use std::path::PathBuf;
@@ -50,6 +50,9 @@ pub struct SelectArgs {
     /// What is written.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// A table that is read in passes.
+    #[command(flatten)]
+    pub passes: PassArgs,
     /// Write the regularization or search path, for methods that have one: a line per step and feature (.csv .tsv, also
     /// with .gz)
     #[arg(long, value_name = "FILE", help_heading = "Output")]

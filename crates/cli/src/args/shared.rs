@@ -199,6 +199,21 @@ impl OutputArgs {
     }
 }
 
+/// A table that is read in passes.
+#[derive(Args, Clone)]
+pub struct PassArgs {
+    /// Of a table that is read in passes: store the state after each pass in a file, and continue from it if it exists
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub checkpoint: Option<PathBuf>,
+}
+
+impl PassArgs {
+    /// The file, with the option that names it.
+    pub fn file(&self) -> (&'static str, Option<&Path>) {
+        ("--checkpoint", self.checkpoint.as_deref())
+    }
+}
+
 /// How tables are written.
 #[derive(Args, Clone, Copy)]
 pub struct WritingArgs {

@@ -6,19 +6,19 @@ use crate::args::{BasisArgs, ScaleArg};
 use crate::commands::options::{encoded, no_such_method, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{
-    Also, check_fit_outputs, check_outputs, inform_of_dropped, inform_of_other, load, read, refuse_json,
-};
+use crate::files::{check_fit_outputs, check_outputs, refuse_json};
+use crate::input::{Also, Loaded, inform_of_dropped, inform_of_other, load, read};
+use crate::large::{large_file, refuse_checkpoint, refuse_options};
 use crate::output::{curve, fact, number, print, print_json};
-use crate::passes::{InPasses, advised, large_file, refuse_options};
-use kernsift::basis::{BasisMethod, Kobl, KoblFit, Pivoting, set_gamma_for_n_components};
+use crate::passes::InPasses;
+use kernsift::basis::{BasisMethod, Fitted, Kobl, KoblFit, Pivoting, set_gamma_for_n_components};
 use kernsift::blocks::BlockSource;
 use kernsift::data::read::PieceFile;
 use kernsift::data::write::write_table;
 use kernsift::data::{Applied, Dataset, Encoder};
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
-use kernsift_report::{MappedRows, basis_page};
+use kernsift_report::{MappedRows, RunInfo, basis_page};
 use serde_json::json;
 use std::path::Path;
 
@@ -28,21 +28,16 @@ const DEFAULT_METHOD: &str = "kobl";
 /// Learns a basis, prints a summary, and writes the requested files.
 pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let (mut method, kernel) = method(args)?;
-    let file = large_file(&args.table, ctx)?;
-    let is_large = file.is_some();
-    if let (BasisMethod::Kobl(kobl), Some(file), None) = (&method, file, &kernel)
+    if let (BasisMethod::Kobl(kobl), None) = (&method, &kernel)
         && kobl.pivoting == Pivoting::Random
+        && let Some(file) = large_file(&args.table, ctx)
     {
         return in_passes(kobl, file, args, ctx, console);
     }
+    refuse_checkpoint(&args.passes)?;
     let loaded = match &kernel {
         Some(kernel) => kernel.load(&args.table, ctx, console)?,
-        None => {
-            let also = Also { table: false, details: args.output.report.is_some() };
-            let name = method.name();
-            let loaded = load(&args.table, also, ctx, console).map_err(Failure::from);
-            loaded.map_err(|failure| advised(failure, is_large, name, &["kobl:pivoting=random"]))?
-        }
+        None => load(&args.table, Also::report(args.output.report.is_some()), ctx, console)?,
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
     refuse_json(args.output.save.as_deref())?;
@@ -83,24 +78,25 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         fields["seconds"] = cost.seconds.into();
         print_json(&loaded.record("basis", ctx, fields))?;
     } else {
-        print(&text(
-            |scaling| loaded.describe(scaling),
-            data.n(),
-            &fit.map,
-            is_scaled,
-            test_cost,
-            threshold.as_deref(),
-        ))?;
+        let about = loaded.describe(scaling(is_scaled));
+        print(&text(&about, data.n(), &fit.map, test_cost, threshold.as_deref()))?;
     }
-    if let Some(path) = &args.output.report {
-        let info = run_info(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &cost, ctx)?;
-        let row_numbers = &loaded.counted_rows();
-        let mapped = MappedRows { coordinates: fit.features.view(), row_numbers, numbering: COUNTING };
-        let data = &loaded.prepared.data;
-        let page = basis_page(&info, data, &fit.map, &mapped, threshold.as_deref(), ctx)?;
-        report::write(path, &page, console)?;
-    }
-    Ok(())
+    let Some(path) = &args.output.report else { return Ok(()) };
+    let info = run_info(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &cost, ctx)?;
+    report::write(path, &page(&info, &loaded, &fit, threshold.as_deref(), ctx)?, console)
+}
+
+/// The report.
+fn page(
+    info: &RunInfo,
+    loaded: &Loaded,
+    fit: &Fitted,
+    threshold: Option<&[f64]>,
+    ctx: &Context,
+) -> Result<String, Failure> {
+    let row_numbers = &loaded.counted_rows();
+    let mapped = MappedRows { coordinates: fit.features.view(), row_numbers, numbering: COUNTING };
+    Ok(basis_page(info, &loaded.prepared.data, &fit.map, &mapped, threshold, ctx)?)
 }
 
 /// Learns a basis of a table in passes.
@@ -118,11 +114,12 @@ fn in_passes(
         ("--gamma-for-n-components", args.gamma_for_n_components.is_some()),
     ])?;
     refuse_json(args.output.save.as_deref())?;
-    check_outputs(&args.output.files(), &[Path::new(&args.table.data)])?;
+    let [report, out, save] = args.output.files();
+    check_outputs(&[report, out, save, args.passes.file()], &[Path::new(&args.table.data)])?;
     let table = InPasses::open(file, &args.table, ctx, console)?;
     let is_scaled = args.scale == ScaleArg::Standard;
     let rounds = kobl.rounds(table.source().layout(), is_scaled, ctx).map_err(typed)?;
-    let (fit, cost) = timed(|| table.fit(rounds, ctx, console));
+    let (fit, cost) = timed(|| table.fit(rounds, &(kobl, is_scaled), &args.passes, ctx, console));
     let KoblFit { map, encoder } = fit.map_err(typed)?;
     let threshold = kobl.threshold_curve(map.summary());
     if let Some(path) = &args.output.save {
@@ -134,14 +131,8 @@ fn in_passes(
         fields["seconds"] = cost.seconds.into();
         return Ok(print_json(&table.record("basis", ctx, fields))?);
     }
-    Ok(print(&text(
-        |scaling| table.describe(scaling),
-        table.source().layout().n,
-        &map,
-        is_scaled,
-        None,
-        threshold.as_deref(),
-    ))?)
+    let (about, n) = (table.describe(scaling(is_scaled)), table.source().layout().n);
+    Ok(print(&text(&about, n, &map, None, threshold.as_deref()))?)
 }
 
 /// The method with its parameters, and the kernel from a file if there is one.
@@ -212,17 +203,19 @@ fn fields(map: &FeatureMap, test_cost: Option<f64>) -> serde_json::Value {
     })
 }
 
+fn scaling(is_scaled: bool) -> &'static str {
+    if is_scaled { " standardized" } else { " unscaled" }
+}
+
 fn text(
-    describe: impl Fn(&str) -> String,
+    about: &str,
     n_rows: usize,
     map: &FeatureMap,
-    is_scaled: bool,
     test_cost: Option<f64>,
     threshold: Option<&[f64]>,
 ) -> String {
     let summary = map.summary();
-    let scaling = if is_scaled { " standardized" } else { " unscaled" };
-    let mut text = format!("{}\n{} with {}\n\n", describe(scaling), summary.method, map.kernel().describe());
+    let mut text = format!("{about}\n{} with {}\n\n", summary.method, map.kernel().describe());
     let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
     let stop = summary.outcome.stop;
     line("dimension", map.n_components().to_string(), format!("of {n_rows} rows; {}", stop.explain()));

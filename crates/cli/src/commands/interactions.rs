@@ -5,9 +5,11 @@ use super::report::{self, Cost, run_info, timed};
 use crate::args::InteractionsArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, check_outputs, load};
+use crate::files::check_outputs;
+use crate::input::{Also, load};
+use crate::large::{large_file, refuse_checkpoint, refuse_options};
 use crate::output::{SHOWN, number, print, print_json, table};
-use crate::passes::{InPasses, large_file, refuse_options};
+use crate::passes::InPasses;
 use kernsift::Context;
 use kernsift::blocks::BlockSource;
 use kernsift::data::Column;
@@ -29,10 +31,11 @@ const OPTIONS: [(&str, &str, &str); 2] =
 pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let screen = settings(args)?;
     args.writing.check(args.out.is_some())?;
-    if let Some(file) = large_file(&args.table, ctx)? {
+    if let Some(file) = large_file(&args.table, ctx) {
         return in_passes(&screen, file, args, ctx, console);
     }
-    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
+    refuse_checkpoint(&args.passes)?;
+    let loaded = load(&args.table, Also::report(args.report.is_some()), ctx, console)?;
     check_files(args, &loaded.files())?;
     let (found, cost) = timed(|| screen.run(&loaded.prepared.data, ctx));
     let found = found.map_err(|error| Failure::typed(error, &OPTIONS))?;
@@ -65,7 +68,7 @@ fn in_passes(
     let table = InPasses::open(file, &args.table, ctx, console)?;
     let rounds = screen.rounds(table.source().layout(), ctx);
     let rounds = rounds.map_err(|error| Failure::typed(error, &OPTIONS))?;
-    let (found, cost) = timed(|| table.fit(rounds, ctx, console));
+    let (found, cost) = timed(|| table.fit(rounds, screen, &args.passes, ctx, console));
     let (found, names) = (found?, table.names());
     if let Some(path) = &args.out {
         write(path, names, &found, args, ctx)?;
@@ -78,7 +81,7 @@ fn in_passes(
 
 /// Checks the files to write.
 fn check_files(args: &InteractionsArgs, inputs: &[&Path]) -> Result<(), Failure> {
-    let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
+    let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref()), args.passes.file()];
     check_outputs(&files, inputs)?;
     match &args.out {
         Some(path) => Ok(check_table(path, &[Column::text("feature_1", std::iter::empty())])?),

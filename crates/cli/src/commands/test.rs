@@ -5,7 +5,8 @@ use super::report::{self, run_info, timed};
 use crate::args::TestArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_outputs, load};
+use crate::files::check_outputs;
+use crate::input::{Also, Loaded, load};
 use crate::output::{SHOWN, number, print, print_json, table};
 use kernsift::data::Column;
 use kernsift::data::write::{check_table, write_table};
@@ -26,7 +27,7 @@ const OPTIONS: [(&str, &str, &str); 3] =
 pub fn run(args: &TestArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let test = settings(args)?;
     args.writing.check(args.out.is_some())?;
-    let loaded = load(&args.table, Also { table: false, details: args.report.is_some() }, ctx, console)?;
+    let loaded = load(&args.table, Also::report(args.report.is_some()), ctx, console)?;
     let files = [("--report", args.report.as_deref()), ("--out", args.out.as_deref())];
     check_outputs(&files, &loaded.files())?;
     if let Some(path) = &args.out {

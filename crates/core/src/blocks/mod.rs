@@ -30,9 +30,12 @@
 //! | `rounds` | fits in rounds, and how a total is updated |
 //! | `ordered_sum` | addition in a fixed order |
 //! | `run` | rounds over a source |
+//! | `checkpoint` | a file from which an interrupted fit continues |
 //! | `moments`, `sample`, `values` | sums that several methods share |
 
 mod block;
+#[cfg(feature = "io")]
+mod checkpoint;
 #[cfg(feature = "io")]
 mod file;
 mod moments;
@@ -45,11 +48,15 @@ mod values;
 
 pub use block::{Block, BlockTarget, Layout, TargetLayout, block_rows};
 #[cfg(feature = "io")]
+pub use checkpoint::Checkpoint;
+#[cfg(feature = "io")]
 pub use file::FileBlocks;
 pub use moments::{ColumnMoments, Moments};
 pub use ordered_sum::{FAN_IN, OrderedSum};
 pub use rounds::{Next, Rounds};
 pub use run::run;
+#[cfg(feature = "io")]
+pub use run::run_resumable;
 pub(crate) use sample::{RowSample, SampledRows};
 pub use source::{BlockSource, MemoryBlocks, Reblocked};
 pub(crate) use values::SmallestValues;

@@ -1,6 +1,8 @@
 //! Rounds over a source.
 
 use super::block::Block;
+#[cfg(feature = "io")]
+use super::checkpoint::Checkpoint;
 use super::ordered_sum::{FAN_IN, OrderedSum};
 use super::rounds::{Next, Rounds};
 use super::source::BlockSource;
@@ -10,15 +12,46 @@ use rayon::prelude::*;
 
 /// Fits in rounds: a pass over the source for each. Blocks are computed by all threads; the result does not depend on their number.
 pub fn run<R: Rounds>(rounds: R, source: &dyn BlockSource, ctx: &Context) -> Result<R::Fit> {
+    run_from(rounds, 1, source, &mut |_, _| Ok(()), ctx)
+}
+
+/// As [`run`], with a checkpoint: an interrupted fit continues with the pass that it had begun, with the same result.
+#[cfg(feature = "io")]
+pub fn run_resumable<R: Rounds>(
+    rounds: R,
+    source: &dyn BlockSource,
+    checkpoint: &Checkpoint,
+    ctx: &Context,
+) -> Result<R::Fit> {
+    let (rounds, first) = checkpoint.load()?.unwrap_or((rounds, 1));
+    if first > 1 {
+        ctx.note(format!("continues with pass {first}, from {}", checkpoint.path.display()));
+    }
+    let fit = run_from(rounds, first, source, &mut |next, pass| checkpoint.save(next, pass), ctx)?;
+    checkpoint.remove()?;
+    Ok(fit)
+}
+
+/// Fits from a pass on; `keep` gets each later round and the number of its pass.
+fn run_from<R: Rounds>(
+    rounds: R,
+    first: usize,
+    source: &dyn BlockSource,
+    keep: &mut dyn FnMut(&R, usize) -> Result<()>,
+    ctx: &Context,
+) -> Result<R::Fit> {
     let mut rounds = rounds;
-    for pass in 1.. {
+    for pass in first.. {
         let stage = match rounds.rounds_left() {
             Some(left) => format!("pass {pass} of {}: {}", pass + left - 1, rounds.stage()),
             None => format!("pass {pass}: {}", rounds.stage()),
         };
         let total = one_round(&rounds, source, &stage, ctx)?;
         match rounds.update(total, ctx)? {
-            Next::Round(next) => rounds = next,
+            Next::Round(next) => {
+                keep(&next, pass + 1)?;
+                rounds = next;
+            }
             Next::Fit(fit) => return Ok(fit),
         }
     }
@@ -132,6 +165,55 @@ mod tests {
         let expected: f64 = column.iter().map(|v| (v - mean).powi(2)).sum();
         // Sums of a thousand positive terms.
         assert!((one / expected - 1.0).abs() < 1e-13);
+    }
+
+    /// Interrupts the work when a stage begins.
+    #[cfg(feature = "io")]
+    struct StopAt(&'static str, std::sync::atomic::AtomicBool);
+
+    #[cfg(feature = "io")]
+    impl crate::Observer for StopAt {
+        fn progress(&self, stage: &str, _done: usize, _total: usize) {
+            self.1.fetch_or(stage.starts_with(self.0), std::sync::atomic::Ordering::Relaxed);
+        }
+
+        fn interrupted(&self) -> bool {
+            self.1.load(std::sync::atomic::Ordering::Relaxed)
+        }
+    }
+
+    #[cfg(feature = "io")]
+    #[test]
+    fn an_interrupted_fit_continues() {
+        use crate::basis::{Kobl, Pivoting};
+        let mut rng = crate::random::Rng::new(3);
+        let data = Dataset::unlabeled(Array2::from_shape_simple_fn((3000, 6), || rng.normal())).unwrap();
+        let source = MemoryBlocks::new(&data, 256).unwrap();
+        let ctx = Context::default();
+        let kobl = Kobl { n_components: Some(100), pivoting: Pivoting::Random, ..Kobl::default() };
+        let rounds = || kobl.rounds(source.layout(), true, &ctx).unwrap();
+        let coordinates = |fit: crate::basis::KoblFit| fit.map.transform(data.x(), &ctx).unwrap();
+        let expected = coordinates(run(rounds(), &source, &ctx).unwrap());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fit.checkpoint");
+        let checkpoint = |key: &str| Checkpoint { path: &path, key: key.into() };
+        let observer = StopAt("pass 3", false.into());
+        let stopping = Context { observer: &observer, ..ctx };
+        let stopped = run_resumable(rounds(), &source, &checkpoint("a"), &stopping);
+        assert!(stopped.err().unwrap().is_interrupted() && path.exists());
+        // Of another run, and damaged.
+        let refused =
+            |key: &str| run_resumable(rounds(), &source, &checkpoint(key), &ctx).err().unwrap().to_string();
+        assert!(refused("b").contains("the checkpoint of another run; remove it"), "{}", refused("b"));
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        assert!(refused("a").contains("it is damaged"), "{}", refused("a"));
+        std::fs::write(&path, &bytes).unwrap();
+        // It does not begin again.
+        let observer = StopAt("pass 1", false.into());
+        let resumed = Context { observer: &observer, ..ctx };
+        let fit = run_resumable(rounds(), &source, &checkpoint("a"), &resumed).unwrap();
+        assert!(coordinates(fit) == expected && !path.exists());
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::args::{CompareArgs, ScaleArg, Switch, TableArgs};
 use crate::commands::options::no_such_method;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_outputs};
+use crate::files::check_outputs;
+use crate::input::{Also, Loaded};
 use crate::roles::{Roles, load_rows, load_test};
 use kernsift::data::{Dataset, Fold, Splits, Target, stack};
 use kernsift::evaluate::{
@@ -38,7 +39,7 @@ impl Planned {
         ctx: &Context,
         console: &Console,
     ) -> Result<Self, Failure> {
-        let also = Also { table: false, details: args.report.is_some() };
+        let also = Also::report(args.report.is_some());
         let roles = Roles::of(&args.split_by, &args.weights);
         let loaded = load_rows(&table, roles, also, ctx, console)?;
         let (stacked, splits) = rows(args, &loaded, ctx, console)?;

@@ -13,7 +13,7 @@ use super::report::{self, run_info, timed};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{check_outputs, refuse_json};
+use crate::files::{check_outputs, refuse_json};
 use crate::output::{print, print_json};
 use fit::{Fit, by_score, learn, margins_of, training_accuracy};
 use holdout::{HoldOut, evaluate};

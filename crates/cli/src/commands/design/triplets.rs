@@ -4,7 +4,8 @@ use super::options::typed;
 use crate::args::DesignArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, load_table, options, read};
+use crate::input::{Loaded, load_table, options, read, read_rows};
+use crate::large::TableRows;
 use kernsift::data::triplets::{
     Ids, Naming, TripletReport, check, from_target, read as read_triplets, renumber,
 };
@@ -57,9 +58,9 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, F
     if args.origin.is_some() {
         return Err(belongs("--origin"));
     }
-    let table = read(&args.table.data, args.table.source(), ctx, console)?;
-    let prepare = Prepare { details: args.report.is_some(), ..options(&args.table, &table)? };
-    let loaded = load_table(&args.table, &prepare, &table, console)?;
+    let rows = read_rows(&args.table, ctx, console)?;
+    let prepare = Prepare { details: args.report.is_some(), ..options(&args.table, &rows.table)? };
+    let loaded = load_table(&args.table, &prepare, &rows, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
         return Err(Failure::Input(
@@ -71,7 +72,7 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, F
     let rows: Vec<usize> = (0..data.n()).collect();
     let triplets = from_target(data.target(), &rows, n, ctx).map_err(typed)?;
     let report = check(&triplets, data.n())?;
-    let names = loaded.prepared.rows.iter().map(|row| (row + 1).to_string()).collect();
+    let names = loaded.counted_rows().iter().map(usize::to_string).collect();
     let lines = (1..=triplets.len()).collect();
     Ok(Input { loaded, triplets, lines, report, drawn: Some(n), dropped: 0, names })
 }
@@ -86,9 +87,11 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
         return Err(Failure::Input("--origin has no effect with --ids; leave one of them out".into()));
     }
     let in_data = |error: Error| error.in_file(Path::new(&args.table.data));
-    let table = read(&args.table.data, args.table.source(), ctx, console)?;
+    // Triplets name any rows.
+    let read: TableRows = read(&args.table.data, args.table.source(), ctx, console)?.into();
+    let table = &read.table;
     let n_rows = table.n_rows();
-    let ids = args.ids.as_ref().map(|name| column_of_ids(&table, name, args)).transpose()?;
+    let ids = args.ids.as_ref().map(|name| column_of_ids(table, name, args)).transpose()?;
     // A missing or duplicate id is an error of the table, not of the triplets.
     let by_id = ids.map(|column| Ids::of_column(column).map_err(in_data)).transpose()?;
     let origin = usize::from(args.origin.unwrap_or(1));
@@ -98,11 +101,11 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     };
     let all = read_triplets(file, &naming, ctx)?;
     let reserved = args.ids.iter().cloned().collect();
-    let mut prepare = Prepare { details: args.report.is_some(), reserved, ..options(&args.table, &table)? };
+    let mut prepare = Prepare { details: args.report.is_some(), reserved, ..options(&args.table, table)? };
     if prepare.target == TargetChoice::Auto {
         prepare.target = TargetChoice::AutoByName;
     }
-    let loaded = load_table(&args.table, &prepare, &table, console)?;
+    let loaded = load_table(&args.table, &prepare, &read, console)?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
     let mut is_kept = vec![false; n_rows];

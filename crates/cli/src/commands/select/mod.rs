@@ -13,14 +13,15 @@ use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Also, Loaded, check_fit_outputs, refuse_json};
+use crate::files::{check_fit_outputs, refuse_json};
+use crate::input::{Also, Loaded};
+use crate::large::{large_file, refuse_checkpoint};
 use crate::output::{print, print_json};
-use crate::passes::{advised, large_file};
+
 use crate::roles::{Roles, load_rows};
 use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
 use kernsift::model::Content;
-use kernsift::select::SelectorMethod;
 use kernsift::{Context, Selector};
 use kernsift_report::{MappedRows, Validation, selection_page, space_page};
 use resampling::Resampling;
@@ -36,17 +37,16 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let resampling = Resampling::take(&mut settings, args)?;
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
-    let file = large_file(&args.table, ctx)?;
-    let is_large = file.is_some();
-    if let (Method::Columns(selector), Some(file)) = (&method, file)
+    if let Method::Columns(selector) = &method
         && selector.has_rounds()
+        && let Some(file) = large_file(&args.table, ctx)
     {
         return passes::run(selector, file, args, ctx, console);
     }
+    refuse_checkpoint(&args.passes)?;
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };
     let roles = Roles::of(&args.split_by, &args.weights);
-    let loaded = load_rows(&args.table, roles, also, ctx, console)
-        .map_err(|failure| advised(failure, is_large, name, &SelectorMethod::names_with_rounds()))?;
+    let loaded = load_rows(&args.table, roles, also, ctx, console)?;
     if let Method::Columns(selector) = &method {
         selector.check_data(&loaded.prepared.data)?;
     }

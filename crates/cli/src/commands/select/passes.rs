@@ -5,9 +5,10 @@ use crate::args::SelectArgs;
 use crate::commands::report::timed;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::check_outputs;
+use crate::files::check_outputs;
+use crate::large::refuse_options;
 use crate::output::{SHOWN, print, print_json};
-use crate::passes::{InPasses, refuse_options};
+use crate::passes::InPasses;
 use kernsift::blocks::BlockSource;
 use kernsift::data::read::PieceFile;
 use kernsift::model::{Content, is_json};
@@ -36,11 +37,12 @@ pub fn run(
         ("--class-weight", args.weights.class_weight.is_some()),
         ("--groups or --time", args.split_by.column().is_some()),
     ])?;
-    check_outputs(&args.output.files(), &[Path::new(&args.table.data)])?;
+    let [report, out, save] = args.output.files();
+    check_outputs(&[report, out, save, args.passes.file()], &[Path::new(&args.table.data)])?;
     let table = InPasses::open(file, &args.table, ctx, console)?;
     let count = args.k.unwrap_or_default();
     let rounds = method.rounds(table.source().layout(), count, ctx).map_err(Failure::of_count)?;
-    let (selection, cost) = timed(|| table.fit(rounds, ctx, console));
+    let (selection, cost) = timed(|| table.fit(rounds, &(method, args.k), &args.passes, ctx, console));
     let selection = selection.map_err(Failure::of_count)?;
     if let Some(path) = &args.output.save {
         console.stage("writing");

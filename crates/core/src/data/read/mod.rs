@@ -36,4 +36,4 @@ pub(crate) use file::read_records;
 pub use file::{read_bytes, read_table};
 pub use format::{Format, ReadOptions};
 pub(crate) use number::MISSING_VALUES;
-pub use pieces::PieceFile;
+pub use pieces::{PieceFile, SampledRows};

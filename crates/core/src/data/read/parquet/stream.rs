@@ -130,13 +130,9 @@ impl Part {
             let reader = readers.next().ok_or_else(|| damaged("a column is not there"))?;
             cells.read_rows(reader, rows, false).map_err(|e| in_column(name, e))?;
             if cells.inexact {
-                return Err(in_column(
-                    name,
-                    Error::parse(
-                        "integers of more than 15 digits are names, and a table that is read in passes needs numbers; \
-                     exclude the column",
-                    ),
-                ));
+                let why = "integers of more than 15 digits are names and not numbers";
+                let values = Values::Unsupported { rows: rows as usize, why: why.into() };
+                return Ok(Column { name: name.clone(), values });
             }
             Ok(cells.into_column(name))
         };

@@ -1,7 +1,8 @@
 //! CSV and TSV files in pieces: consecutive records, each piece with the header before them.
 
 use super::place::{Place, Visit};
-use super::record_ends::RecordEnds;
+use super::record_ends::{RecordEnds, records};
+use super::sample::{Draw, STAGE, SampledRows};
 use crate::context::Context;
 use crate::data::read::delimited::{delimiter_and_start, header_end, read};
 use crate::data::read::format::{Format, ReadOptions};
@@ -55,12 +56,70 @@ pub(super) fn visit(
     if first_row > 0 { Ok(()) } else { Err(Error::parse("the file has a header but no rows")) }
 }
 
+/// The rows that are drawn: their text is read as if the file had no others, so columns have the types that it has for them.
+pub(super) fn sample(file: &Place, draw: &Draw, ctx: &Context) -> Result<SampledRows> {
+    let mut pieces = Pieces::start(file)?;
+    let (delimiter, comment) = (pieces.ends.delimiter, file.options.comment);
+    let (mut drawn, mut rows, mut n) = (String::new(), vec![], 0);
+    // For each drawn row its line in `drawn` and in the file.
+    let mut lines: Vec<(u64, u64)> = vec![];
+    let mut line = 1;
+    while let Some((text, header)) = pieces.next()? {
+        let from = pieces.header.len().min(text.len());
+        if drawn.is_empty() {
+            drawn = String::from_utf8_lossy(&pieces.header).into_owned();
+            line += newlines(&pieces.header);
+        }
+        let (mut counted, mut in_file) = (0, pieces.first_line + 1);
+        for (at, record) in records(&text[from..], delimiter, comment) {
+            if draw.has(n) {
+                in_file += newlines(&text.as_bytes()[counted..from + at]);
+                counted = from + at;
+                lines.push((line, in_file.saturating_sub(header)));
+                let record = record.trim_end_matches(['\n', '\r']);
+                drawn.push_str(record);
+                drawn.push('\n');
+                line += newlines(record.as_bytes()) + 1;
+                rows.push(n);
+            }
+            n += 1;
+        }
+        ctx.step(STAGE, n, 0)?;
+    }
+    let (name, mut warnings) = (file.path.to_string_lossy(), vec![]);
+    let options = ReadOptions { separator: Some(delimiter), ..file.options.clone() };
+    let table = read(&name, &drawn, Some(delimiter), &options, None, &mut warnings);
+    let table = table.map_err(|e| at_line_of_file(e, &lines))?;
+    if table.n_rows() != rows.len() {
+        return Err(Error::parse("it is not clear where rows end: close all quotes, or remove blank lines"));
+    }
+    Ok(SampledRows { table, rows, n, warnings })
+}
+
+/// An error in a sample with its line in the file; `lines` has the first line of each row in both.
+fn at_line_of_file(error: Error, lines: &[(u64, u64)]) -> Error {
+    match (line_of(&error), &error) {
+        (Some(line), Error::Parse { why, .. }) => {
+            let row = lines.partition_point(|(in_sample, _)| *in_sample <= line);
+            match row.checked_sub(1).map(|row| lines[row]) {
+                Some((in_sample, in_file)) => Error::at_line(in_file + line - in_sample, why.clone()),
+                None => error,
+            }
+        }
+        _ => error,
+    }
+}
+
+/// The line that an error is about.
+fn line_of(error: &Error) -> Option<u64> {
+    let Error::Parse { place, .. } = error else { return None };
+    place.strip_prefix("line ")?.strip_suffix(": ")?.parse().ok()
+}
+
 /// An error with its line in the file: pieces after the first have `header` lines of a copied header.
 fn moved(error: Error, header: u64, first_line: u64) -> Error {
-    let Error::Parse { place, why } = &error else { return error };
-    let line = place.strip_prefix("line ").and_then(|rest| rest.strip_suffix(": ")?.parse::<u64>().ok());
-    match line {
-        Some(line) if first_line > 0 && line > header => {
+    match (line_of(&error), &error) {
+        (Some(line), Error::Parse { why, .. }) if first_line > 0 && line > header => {
             Error::at_line(line - header + first_line, why.clone())
         }
         _ => error,

@@ -1,13 +1,18 @@
 //! Files read in pieces, for tables that do not fit into memory: Parquet, CSV and TSV.
 
+#[cfg(feature = "parquet")]
+mod columns;
 mod delimited;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod place;
 mod record_ends;
+mod sample;
 
 pub(crate) use self::place::Visit;
 use self::place::{FileState, Place};
+use self::sample::Draw;
+pub use self::sample::SampledRows;
 use super::format::{FileType, Format, Packing, ReadOptions, STDIN};
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -76,6 +81,27 @@ impl PieceFile {
     /// Bytes that reading a piece takes.
     pub fn piece_bytes(&self) -> f64 {
         self.piece_bytes
+    }
+
+    /// Reads a random sample of the rows in one pass: each row with the probability `fraction`, whatever the others are. The same seed
+    /// gives the same rows, and a smaller fraction some of them.
+    pub fn sample(&self, fraction: f64, ctx: &Context) -> Result<SampledRows> {
+        let draw = Draw { fraction, seed: ctx.seed };
+        let in_file = |e: Error| e.in_file(&self.place.path);
+        match self.place.format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet => {
+                let (mut sampling, mut warnings) = (columns::Sampling::default(), vec![]);
+                self.visit(None, &mut warnings, ctx, &mut |piece, first| {
+                    sampling.add(piece, first, &draw, ctx)
+                })?;
+                sampling.finish(warnings).map_err(in_file)
+            }
+            _ => {
+                let found = delimited::sample(&self.place, &draw, ctx);
+                found.and_then(|found| self.place.check_unchanged().map(|()| found)).map_err(in_file)
+            }
+        }
     }
 
     /// Passes all pieces to `visit`, the first rows first. With `columns` only these columns are read, if the format allows that. A

@@ -98,11 +98,32 @@ impl RecordEnds {
     }
 }
 
+/// The records of a text that starts with a record, without comments and blank lines; with each where it starts.
+pub(super) fn records(text: &str, delimiter: u8, comment: Option<u8>) -> impl Iterator<Item = (usize, &str)> {
+    let ends = RecordEnds::new(delimiter, comment, 0);
+    let is_between = |state: State| matches!(state, State::RecordStart | State::Comment);
+    let (mut state, mut start) = (State::RecordStart, 0);
+    text.bytes().enumerate().filter_map(move |(at, byte)| {
+        let before = state;
+        state = ends.after(state, byte);
+        match (is_between(before), is_between(state)) {
+            (true, false) => {
+                start = at;
+                // The last record may have no line end.
+                (at + 1 == text.len()).then_some((start, &text[start..]))
+            }
+            (false, true) => Some((start, &text[start..=at])),
+            (false, false) if at + 1 == text.len() => Some((start, &text[start..])),
+            _ => None,
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn records(text: &[u8]) -> Vec<csv::ByteRecord> {
+    fn parsed(text: &[u8]) -> Vec<csv::ByteRecord> {
         let mut reader = csv::ReaderBuilder::new();
         let reader = reader.has_headers(false).flexible(true).comment(Some(b'#')).buffer_capacity(64);
         reader.from_reader(text).into_byte_records().map(Result::unwrap).collect()
@@ -119,8 +140,15 @@ mod tests {
             ends.scan(&text[..3]);
             ends.scan(&text);
             let end = ends.end.unwrap_or(0);
-            let parts = [records(&text[..end]), records(&text[end..])].concat();
-            assert_eq!(parts, records(&text), "{:?}", String::from_utf8_lossy(&text));
+            let parts = [parsed(&text[..end]), parsed(&text[end..])].concat();
+            assert_eq!(parts, parsed(&text), "{:?}", String::from_utf8_lossy(&text));
+            // Each record by itself.
+            let text = String::from_utf8(text).unwrap();
+            let found: Vec<_> = records(&text, b',', Some(b'#')).collect();
+            assert!(found.iter().all(|(at, record)| text[*at..].starts_with(record)));
+            let alone: Vec<_> = found.iter().flat_map(|(_, record)| parsed(record.as_bytes())).collect();
+            assert_eq!(alone, parsed(text.as_bytes()), "{text:?}");
+            assert_eq!(found.len(), alone.len(), "{text:?}");
         }
     }
 

@@ -175,3 +175,73 @@ fn other_files_are_not_read_in_pieces() {
     assert!(PieceFile::open(Path::new("-"), &ReadOptions::default()).unwrap().is_none());
     assert!(PieceFile::open(&folder.path().join("none.csv"), &ReadOptions::default()).unwrap().is_none());
 }
+
+#[test]
+fn a_sample_of_csv_has_the_rows_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    // Several pieces, comments, blank lines, cells of two lines, text, and no line end after the last row.
+    let mut text = String::from("# made by a test\n\"a\nb\";word;c\n");
+    for i in 0..250_000_u32 {
+        let (comment, blank) =
+            (if i % 7 == 0 { "# why\n" } else { "" }, if i % 5 == 0 { "\r\n" } else { "" });
+        text += &format!("{comment}{blank}{i}.25;\"w\n{}\";0{i}\n", i % 3);
+    }
+    text.pop();
+    std::fs::write(&path, &text).unwrap();
+    let options = ReadOptions { comment: Some(b'#'), ..ReadOptions::default() };
+    let ctx = Context { seed: 3, ..Context::default() };
+    let file = PieceFile::open(&path, &options).unwrap().unwrap();
+    let found = file.sample(0.01, &ctx).unwrap();
+    // A binomial number: five standard deviations of 50.
+    assert!(found.n == 250_000 && (2250..2750).contains(&found.rows.len()), "{}", found.rows.len());
+    assert_eq!(found.table, taken(&read_table(&path, &options, &ctx).unwrap().0, &found.rows));
+    assert_eq!(file.sample(0.01, &ctx).unwrap().rows, found.rows);
+    assert_ne!(file.sample(0.01, &Context::default()).unwrap().rows, found.rows);
+    // The line of an error is that in the file.
+    std::fs::write(&path, format!("{text}\n1;2;3;4\n")).unwrap();
+    let file = PieceFile::open(&path, &options).unwrap().unwrap();
+    let seed = (0..).find(|&seed| crate::random::Rng::of_item(seed, 0x726f_7773, 250_000) < 0.01).unwrap();
+    let error = file.sample(0.01, &Context { seed, ..ctx }).unwrap_err().to_string();
+    let line = text.lines().count() + 1;
+    assert!(error.contains(&format!("line {line}: expected 3 fields, found 4")), "{error}");
+}
+
+/// These rows, with texts in the order in which they occur there.
+fn taken(table: &Table, rows: &[usize]) -> Table {
+    let Table::Columns(columns) = table else { panic!("a dense table") };
+    let column = |column: &crate::data::Column| match &column.values {
+        Values::Text { .. } => {
+            let cells: Vec<_> = rows.iter().map(|&row| column.cell(row)).collect();
+            crate::data::Column::text(column.name.clone(), cells.iter().map(Option::as_deref))
+        }
+        _ => column.take_rows(rows),
+    };
+    Table::new(columns.iter().map(column).collect()).unwrap()
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_sample_of_parquet_has_the_rows_of_the_file() {
+    use crate::data::Column;
+    use crate::data::write::{WriteOptions, write_table};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let n = 200_000;
+    let words: Vec<String> = (0..n).map(|i| format!("w{}", i % 17)).collect();
+    let cells = words.iter().enumerate().map(|(i, word)| (i % 11 > 0).then_some(word.as_str()));
+    let columns = vec![
+        Column::numeric("x", (0..n).map(|i| f64::from(i) / 4.0).collect()),
+        Column::text("word", cells),
+        Column { name: "day".into(), values: Values::Date((0..n).map(f64::from).collect()) },
+    ];
+    let no_features = ndarray::Array2::zeros((n as usize, 0));
+    let ctx = Context::default();
+    write_table(&path, &[], no_features.view(), &columns, &WriteOptions::default(), &ctx).unwrap();
+    let file = PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap();
+    let found = file.sample(0.02, &ctx).unwrap();
+    // Five standard deviations of 63.
+    assert!(found.n == 200_000 && (3680..4320).contains(&found.rows.len()), "{}", found.rows.len());
+    let all = read_table(&path, &ReadOptions::default(), &ctx).unwrap().0;
+    assert_eq!(found.table, taken(&all, &found.rows));
+}
