@@ -527,7 +527,7 @@ def _sampled(name: str) -> Any:
     """The class of this name in :mod:`kernsift`, fitted to a sample."""
     doc = f""":class:`kernsift.{name}` fitted to a random sample of a Dask collection: a :class:`SampledFit`.
 
-    {{parameters and attributes}}
+    Parameters and attributes are those of :class:`kernsift.{name}`.
     """
     return type(name, (SampledFit, getattr(kernsift, name)), {"__doc__": doc, "__module__": __name__})
 

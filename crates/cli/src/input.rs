@@ -180,14 +180,14 @@ impl Also {
 
 /// Reads the rows of a table to fit to: a random sample if the file does not fit into memory and can be read in pieces.
 pub fn read_rows(args: &TableArgs, ctx: &Context, console: &Console) -> Result<TableRows> {
-    match large_file(args, ctx) {
-        None => Ok(read(&args.data, args.source(), ctx, console)?.into()),
-        Some(file) => {
-            let (rows, warnings) = read_sample(&file, &Context { observer: console, ..*ctx })?;
-            warnings.iter().for_each(|text| console.warn(&with_option_names(text)));
-            Ok(rows)
-        }
+    let in_pieces = Context { observer: console, ..*ctx };
+    if let Some(file) = large_file(args, ctx)
+        && let Some((rows, warnings)) = read_sample(&file, &in_pieces)?
+    {
+        warnings.iter().for_each(|text| console.warn(&with_option_names(text)));
+        return Ok(rows);
     }
+    Ok(read(&args.data, args.source(), ctx, console)?.into())
 }
 
 /// Adds to the account of a table that it is a sample.

@@ -10,6 +10,9 @@ use std::path::Path;
 /// Share of the memory that a sample of a larger file may take, also while it is read; methods need the rest.
 const SAMPLE_SHARE: f64 = 0.5;
 
+/// Rows that a sample has at least.
+const MIN_ROWS: usize = 1000;
+
 /// The rows of a table that were read.
 pub struct TableRows {
     /// These rows.
@@ -35,12 +38,15 @@ pub fn large_file(args: &TableArgs, ctx: &Context) -> Option<PieceFile> {
     file.filter(|file| file.bytes_in_memory() > ctx.memory_limit as f64)
 }
 
-/// Reads a random sample of a large file, with the warnings of the reader.
-pub fn read_sample(file: &PieceFile, ctx: &Context) -> Result<(TableRows, Vec<String>)> {
+/// Reads a random sample of a large file, with the warnings of the reader; `None` if it would be too small.
+pub fn read_sample(file: &PieceFile, ctx: &Context) -> Result<Option<(TableRows, Vec<String>)>> {
     let most = SAMPLE_SHARE * ctx.memory_limit as f64 / file.bytes_in_memory();
     // A power of two, so that a little more or less free memory gives the same rows.
     let found = file.sample(most.log2().floor().exp2(), ctx)?;
-    Ok((TableRows { table: found.table, sample: Some((found.rows, found.n)) }, found.warnings))
+    if found.rows.len() < MIN_ROWS {
+        return Ok(None);
+    }
+    Ok(Some((TableRows { table: found.table, sample: Some((found.rows, found.n)) }, found.warnings)))
 }
 
 /// Returns an error for an option of tables that are read in passes.

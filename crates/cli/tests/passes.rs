@@ -91,10 +91,8 @@ fn other_methods_use_a_sample_of_the_rows() {
     let n_used = n_used(&record);
     let what = format!("a random sample of {n_used} of 100000 rows, as all do not fit into memory");
     assert!(run.err.contains(&what) && s.text("page.html").contains(&what), "{}", run.err);
-    assert_eq!(
-        json(&s, &format!("{select} {LIMIT} --seed 0")),
-        json(&s, &format!("{select} {LIMIT} --seed 0"))
-    );
+    let again = json(&s, &format!("{select} {LIMIT}"));
+    assert_eq!((&again["order"], &again["data"]), (&record["order"], &record["data"]));
     s.ok("data make xor-ring --rows 50 --columns 10 --seed 2 --out new.csv");
     s.ok("apply model.ks new.csv --out selected.csv");
     assert_eq!(s.text("selected.csv").lines().count(), 51);
@@ -102,7 +100,7 @@ fn other_methods_use_a_sample_of_the_rows() {
     let mut text = s.text("large.csv");
     text.insert_str(text.find('\n').unwrap() + 1, "word,0,0,0,0,0,0,0,0,0,0\n");
     s.file("text.csv", text);
-    for command in ["test text.csv", "inspect text.csv", "basis text.csv -k 5", "select text.csv -m relief"] {
+    for command in ["test text.csv", "inspect text.csv", "basis text.csv -k 5"] {
         let run = s.ok(&format!("{command} {LIMIT}"));
         assert!(run.err.contains("a random sample of"), "{command}: {}", run.err);
     }

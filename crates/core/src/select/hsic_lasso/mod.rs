@@ -83,7 +83,8 @@ crate::parameters! {
         pub block_size: Option<usize> = None, at_least(2);
         /// Number of times to shuffle the samples into blocks; not used without blocks.
         pub permutations: usize = 3, between(1, 10_000);
-        /// The kernel of the target. The bandwidth of gaussian is the standard deviation of the target.
+        /// The kernel of the target. The bandwidth of auto is the standard deviation of a continuous target, that of gaussian the
+        /// median distance between different values.
         pub target_kernel: TargetKernel = TargetKernel::Auto;
     }
 }

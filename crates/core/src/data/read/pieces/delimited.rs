@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::data::read::delimited::{delimiter_and_start, header_end, read};
 use crate::data::read::format::{Format, ReadOptions};
 use crate::data::read::text::{newlines, text};
+use crate::data::table::Table;
 use crate::error::{Error, Result};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -87,6 +88,9 @@ pub(super) fn sample(file: &Place, draw: &Draw, ctx: &Context) -> Result<Sampled
         ctx.step(STAGE, n, 0)?;
     }
     let (name, mut warnings) = (file.path.to_string_lossy(), vec![]);
+    if rows.is_empty() {
+        return Ok(SampledRows { table: Table::Columns(vec![]), rows, n, warnings });
+    }
     let options = ReadOptions { separator: Some(delimiter), ..file.options.clone() };
     let table = read(&name, &drawn, Some(delimiter), &options, None, &mut warnings);
     let table = table.map_err(|e| at_line_of_file(e, &lines))?;
