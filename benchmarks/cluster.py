@@ -3,14 +3,16 @@
     python benchmarks/cluster.py PROGRAM FOLDER [TASK ...]   measures by the command line PROGRAM
     python benchmarks/cluster.py --page                      only writes docs/cluster.md
 
-FOLDER gets a Parquet file of 10 million rows and 50 features, 3.8 GiB, once. The command line has a memory
-limit of 1.5 GiB; the cluster has two worker processes of one thread and 1.5 GiB each. Every fit is a process
-of its own.
+FOLDER gets a Parquet file of 10 million rows and 50 features, 3.8 GiB, and one of a tenth of the rows,
+once. The command line has a memory limit of 1 GiB; the cluster has two worker processes of one thread and
+1.5 GiB each. Every fit is a process of its own.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
 import resource
 import subprocess
 import sys
@@ -24,8 +26,22 @@ HERE = Path(__file__).resolve().parent
 RECORD = HERE / "records" / "cluster.json"
 PAGE = HERE.parent / "docs" / "cluster.md"
 ROWS, COLUMNS, GROUP = 10_000_000, 50, 1 << 17
-LIMIT = "1536M"
-RELEVANT = ["x0", "x1", "x2", "x3"]
+#: Rows of a block of 50 features.
+BLOCK = 1 << 15
+LIMIT = "1G"
+#: Numbers that a block sends in all rounds but those of KOBL: the formulas of docs/passes.md for two classes.
+NUMBERS = {
+    "Fisher score": 5 * COLUMNS,
+    "information gain": 1024 * 2 * COLUMNS,
+    "interactions": (2 + 4 * 2 * COLUMNS) ** 2 + (2 * COLUMNS) ** 2 + 5 * (2 + 4 * 2 + 4) ** 2,
+    "HSIC Lasso, blocks of 20": 3 * COLUMNS + COLUMNS**2,
+}
+#: Numbers that a block of KOBL sends in a round.
+OF_CANDIDATES = 128 * COLUMNS
+#: The simulated cluster: workers and rows, bytes per second and seconds of delay of its network.
+WORKERS, MANY_ROWS = 100, 1_000_000_000
+#: 10 Gbit/s and 1 ms.
+BANDWIDTH, DELAY = 1.25e9, 1e-3
 
 #: Arguments of the command line, and the estimator of `kernsift.dask`.
 TASKS: dict[str, tuple[list[str], str]] = {
@@ -50,7 +66,7 @@ TASKS: dict[str, tuple[list[str], str]] = {
 }
 
 
-def make_table(path: Path) -> None:
+def make_table(path: Path, n: int) -> None:
     """The class depends on x0 and x1 jointly, on x2, and on the square of x3."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -62,8 +78,8 @@ def make_table(path: Path) -> None:
     with pq.ParquetWriter(
         partial, pa.schema([*types, ("class", pa.int64())]), compression="none", use_dictionary=False
     ) as file:
-        for first in range(0, ROWS, GROUP):
-            x = rng.normal(size=(min(GROUP, ROWS - first), COLUMNS))
+        for first in range(0, n, GROUP):
+            x = rng.normal(size=(min(GROUP, n - first), COLUMNS))
             signal = 1.5 * np.sign(x[:, 0] * x[:, 1]) + x[:, 2] + 0.7 * (x[:, 3] ** 2 - 1)
             y = (signal + rng.normal(size=len(x)) > 0).astype(np.int64)
             file.write_table(pa.table([*x.T, y], names=[*names, "class"]))
@@ -72,7 +88,8 @@ def make_table(path: Path) -> None:
 
 def by_program(program: str, path: Path, arguments: list[str]) -> dict[str, Any]:
     command, *rest = arguments
-    common = ["--json", "--memory-limit", LIMIT, "--threads", "2", "--target", "class"]
+    limit = [] if path.stem == "tenth" else ["--memory-limit", LIMIT]
+    common = ["--json", "-v", "--threads", "2", "--target", "class", *limit]
     start = time.perf_counter()
     answer = subprocess.run(
         [program, command, str(path), *rest, *common], capture_output=True, check=False, text=True
@@ -84,7 +101,9 @@ def by_program(program: str, path: Path, arguments: list[str]) -> dict[str, Any]
     # On Linux in KiB; a process of its own, so the largest child is this one.
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     sample = found["data"].get("sample", {"n_used": found["data"]["rows"]})
-    return {"seconds": seconds, "peak": peak, "rows": sample["n_used"], "found": answer_of(found)}
+    passes = max((int(number) for number in re.findall(r"pass (\d+)", answer.stderr)), default=0)
+    result = {"seconds": seconds, "peak": peak, "rows": sample["n_used"], "passes": passes}
+    return {**result, "found": answer_of(found)}
 
 
 def answer_of(found: dict[str, Any]) -> list[str]:
@@ -125,11 +144,11 @@ def by_cluster(path: Path, estimator: str) -> dict[str, Any]:
             rows, found = ROWS, f_test(X, y)
         seconds = time.perf_counter() - start
         of_workers = list(client.run(used).values())
-    scheduler = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    client_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "seconds": seconds,
         "worker": max(peak for peak, _ in of_workers),
-        "scheduler": scheduler,
+        "client": client_peak,
         "moved": sum(moved for _, moved in of_workers) / 2**20,
         "rows": rows,
         "found": found,
@@ -168,39 +187,90 @@ def f_test(X: Any, y: Any) -> list[str]:
 HEAD = f"""# Tables larger than memory, measured
 
 Written by `python benchmarks/cluster.py`; the record is `benchmarks/records/cluster.json`. A Parquet file
-of {ROWS:,} rows and {COLUMNS} features, 3.8 GiB. The class depends on x0 and x1 jointly, on x2, and on the
-square of x3.
+of {ROWS:,} rows and {COLUMNS} features, 3.8 GiB. The class depends on x0 and x1 jointly, on x2, and on
+the square of x3.
 
 *One process*: the command line with two threads and `--memory-limit {LIMIT}`. *Cluster*: two worker
-processes with one thread and 1.5 GiB each, on the same two cores, by `kernsift.dask`. Peaks are resident
-memory in MiB, of the largest worker and of the process of client and scheduler; *moved* is MiB between
-workers. Rows are those that the fit used: all, or those of a [sample](passes.md#other-methods).
+processes with one thread and 1.5 GiB each, on the same two cores, by `kernsift.dask`. *A tenth*: the
+command line on a tenth of the rows, in memory. Peaks are resident memory in MiB, of the largest worker
+and of the process of client and scheduler. Rows are those that the fit used: all, or those of a
+[sample](passes.md#other-methods). The first pass, which decides what the columns are, is not counted.
 
-| | process, s | peak | rows | cluster, s | worker peak | client peak | moved | rows | same |
-|---|---|---|---|---|---|---|---|---|---|
+| | passes | process, s | peak | rows | cluster, s | worker | client | rows | same | a tenth, s | peak |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+"""
+
+MOVED = """
+## What moves
+
+Results of all blocks by the formulas of [Passes](passes.md#how-it-works), and what the workers of the
+cluster report to have sent each other; results of a worker's own blocks stay there. In MiB.
+
+| | results by formula | sent between workers |
+|---|---|---|
+"""
+
+SIMULATED = f"""
+## A larger cluster, simulated
+
+{MANY_ROWS:,} rows on {WORKERS} workers of one thread, with the measured time of a block, 10 Gbit/s and 1
+ms of delay: in each pass a worker computes its share of the blocks, and results are added in groups of 16
+on each level of a tree. Reading is part of the time of a block.
+
+| | seconds of a block | blocks of a worker | passes | computing, s | moving, s |
+|---|---|---|---|---|---|
 """
 
 
+def results(name: str, passes: int, n: int) -> float:
+    """Bytes of the results of all blocks of n rows; for KOBL in all passes."""
+    numbers = NUMBERS.get(name, OF_CANDIDATES * passes)
+    return 8.0 * numbers * math.ceil(n / BLOCK)
+
+
+def simulated(name: str, process: dict[str, Any]) -> list[str]:
+    """A row of the table of the simulated cluster."""
+    blocks, passes = math.ceil(ROWS / BLOCK), process["passes"]
+    # The first pass over the file takes about as long as another one.
+    seconds = 2 * process["seconds"] / ((passes + 1) * blocks)
+    mine = math.ceil(math.ceil(MANY_ROWS / BLOCK) / WORKERS)
+    levels = math.ceil(math.log(math.ceil(MANY_ROWS / BLOCK), 16))
+    of_block = results(name, passes, BLOCK) / passes
+    # A task receives 16 results; those of a level are added at the same time as far as there are workers.
+    groups = [max(1.0, MANY_ROWS / BLOCK / 16**level / WORKERS) for level in range(1, levels + 1)]
+    moving = passes * sum(16 * of_block / BANDWIDTH * group + DELAY for group in groups)
+    return [f"{seconds:.3f}", str(mine), str(passes), f"{passes * mine * seconds:.0f}", f"{moving:.2f}"]
+
+
+def row(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |\n"
+
+
 def page(record: dict[str, Any]) -> str:
-    lines = []
+    text, moved, larger = HEAD, MOVED, SIMULATED
     for name, entry in record.items():
-        one, many = entry.get("process"), entry.get("cluster")
-        cells = [f"{one['seconds']:.0f}", f"{one['peak']:.0f}", f"{one['rows']:,}"] if one else ["", "", ""]
-        cells += [
-            f"{many['seconds']:.0f}",
-            f"{many['worker']:.0f}",
-            f"{many['scheduler']:.0f}",
-            f"{many['moved']:.1f}",
-            f"{many['rows']:,}",
-        ]
-        same = "" if one is None else "yes" if one["found"] == many["found"] else "**no**"
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {same} |")
-    lines += ["", "Found by the process and by the cluster:", ""]
+        one, tenth, many = entry.get("process"), entry.get("tenth"), entry["cluster"]
+        of_cluster = [f"{many['seconds']:.0f}", f"{many['worker']:.0f}", f"{many['client']:.0f}"]
+        of_cluster.append(f"{many['rows']:,}")
+        if one is None:
+            text += row([name, *[""] * 4, *of_cluster, "", "", ""])
+            moved += row([name, "", f"{many['moved']:.1f}"])
+            continue
+        of_process = [f"{one['seconds']:.0f}", f"{one['peak']:.0f}", f"{one['rows']:,}"]
+        same = "yes" if one["found"] == many["found"] else "**no**"
+        of_tenth = [f"{tenth['seconds']:.0f}", f"{tenth['peak']:.0f}"]
+        passes = str(one["passes"] or "sample")
+        text += row([name, passes, *of_process, *of_cluster, same, *of_tenth])
+        in_passes = bool(one["passes"])
+        sent = f"{results(name, one['passes'], ROWS) / 2**20:.1f}" if in_passes else ""
+        moved += row([name, sent, f"{many['moved']:.1f}"])
+        if in_passes:
+            larger += row([name, *simulated(name, one)])
+    text += "\nFound by the process and by the cluster:\n\n"
     for name, entry in record.items():
         found = [entry[side]["found"] for side in ("process", "cluster") if side in entry]
-        texts = list(dict.fromkeys(", ".join(each) for each in found))
-        lines.append(f"- {name}: {'; '.join(texts)}")
-    return HEAD + "\n".join(lines) + "\n"
+        text += f"- {name}: {'; '.join(dict.fromkeys(', '.join(each) for each in found))}\n"
+    return text + moved + larger
 
 
 def main(arguments: list[str]) -> None:
@@ -212,14 +282,17 @@ def main(arguments: list[str]) -> None:
         print(json.dumps(by_program(arguments[1], Path(arguments[2]), json.loads(arguments[3]))))
         return
     if arguments[0] != "--page":
-        program, path = arguments[0], Path(arguments[1]) / "large.parquet"
-        if not path.exists():
-            make_table(path)
+        program, folder = arguments[0], Path(arguments[1])
+        path, tenth = folder / "large.parquet", folder / "tenth.parquet"
+        for file, n in ((path, ROWS), (tenth, ROWS // 10)):
+            if not file.exists():
+                make_table(file, n)
         for name in arguments[2:] or TASKS:
             command, estimator = TASKS[name]
             entry = {}
             if command:
                 entry["process"] = child(["--process", program, str(path), json.dumps(command)])
+                entry["tenth"] = child(["--process", program, str(tenth), json.dumps(command)])
             entry["cluster"] = child(["--cluster", str(path), estimator])
             record[name] = entry
             print(name, entry, flush=True)

@@ -129,14 +129,18 @@ def _as_array(values: Any, what: str) -> Any:
     return values
 
 
+def _check_shape(n: int, d: int) -> None:
+    if n < 2 or d < 1:
+        raise ValueError(f"X must have at least 2 samples and a feature, got the shape {(n, d)}.")
+
+
 def _blocks(X: Any, y: Any) -> Blocks:
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     x = _as_array(X, "X")
     if x.ndim != 2:
         raise ValueError(f"X must have two dimensions, got {x.ndim}.")
     n, d = x.shape
-    if n < 2 or d < 1:
-        raise ValueError(f"X must have at least 2 samples and a feature, got the shape {x.shape}.")
+    _check_shape(n, d)
     rows = _native.block_rows(d)
     x = x.rechunk((rows, d))
     targets: list[Any] = []
@@ -218,7 +222,16 @@ def _taken(parts: list[Any], lengths: npt.NDArray[np.int64], rows: npt.NDArray[n
     found = cast(Any, compute)(*wanted)
     if isinstance(found[0], np.ndarray):
         return np.concatenate(found)
-    return importlib.import_module("pandas").concat(found)
+    # As dask does it: categories of all parts.
+    return importlib.import_module("dask.dataframe.dispatch").concat(list(found), ignore_index=True)
+
+
+def _mapped(estimator: Any, X: Any) -> Any:
+    """The rows of a collection as a fitted estimator transforms them, as a dask array."""
+    x = _as_array(X, "X")
+    x = x.rechunk({1: x.shape[1]})
+    chunks = (x.chunks[0], (len(estimator.get_feature_names_out()),))
+    return x.map_blocks(estimator.transform, dtype=np.float64, chunks=chunks)
 
 
 class ToLocal:
@@ -278,13 +291,17 @@ class SampledFit(ToLocal):
                 _as_array(values, what)
         if not isinstance(max_samples, Integral) or max_samples < 2:
             raise ValueError(f"max_samples must be an integer, at least 2, got {max_samples!r}.")
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, got {X.ndim}.")
         parts, lengths = _parts(X, "X")
         n = int(lengths.sum())
-        most = min(int(max_samples), max(2, MAX_CELLS // max(1, X.shape[1])))
-        rows = np.arange(n)
+        _check_shape(n, X.shape[1])
+        most = min(int(max_samples), max(2, MAX_CELLS // X.shape[1]))
         if n > most:
             generator = np.random.default_rng(estimator._fit_settings().seed)
             rows = np.sort(generator.choice(n, most, replace=False))
+        else:
+            rows = np.arange(n)
         target = None
         if y is not None:
             of_target, target_lengths = _parts(y, "y")
@@ -297,6 +314,31 @@ class SampledFit(ToLocal):
         fit.fit(_taken(parts, lengths, rows), target)
         self.n_samples_drawn_ = len(rows)
         return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit to a random sample of the rows, and map all rows as a dask array.
+
+        Parameters
+        ----------
+        X : dask array of shape (n_samples, n_features)
+            Training samples. Of a data frame take the columns ``X[selector.get_feature_names_out()]``.
+        y : dask array or dask series of shape (n_samples,)
+            The target.
+        **fit_params : dict
+            `max_samples` of :meth:`fit`.
+
+        Returns
+        -------
+        X_new : dask array of shape (n_samples, n_features_out)
+            The selected features, or coordinates, of all samples.
+        """
+        if hasattr(X, "to_dask_array"):
+            raise TypeError(
+                "fit_transform takes a dask array. Of a data frame take the columns "
+                "X[selector.get_feature_names_out()] after fit."
+            )
+        self.fit(X, y, **fit_params)
+        return _mapped(self.to_local(), X)
 
 
 class DaskMixin(ToLocal):
@@ -516,11 +558,7 @@ class KOBL(DaskMixin, kernsift.KOBL):
         X_new : dask array of shape (n_samples, n_components_)
             Coordinates of the training samples.
         """
-        self.fit(X)
-        x = _as_array(X, "X")
-        x = x.rechunk({1: x.shape[1]})
-        chunks = (x.chunks[0], (self.n_components_,))
-        return x.map_blocks(self.to_local().transform, dtype=np.float64, chunks=chunks)
+        return _mapped(self.fit(X).to_local(), X)
 
 
 def _sampled(name: str) -> Any:

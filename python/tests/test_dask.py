@@ -215,6 +215,14 @@ def test_samples_are_those_of_the_rows(cluster):
         on_dask.NCASelector().fit(odd[0], odd[1][:-1])
     with pytest.raises(TypeError, match="y must be a dask array"):
         on_dask.NCASelector().fit(odd[0], Y)
+    with pytest.raises(ValueError, match="X must have two dimensions, got 1"):
+        on_dask.NCASelector().fit(odd[1], odd[1])
+    # All rows, lazily.
+    selector = on_dask.NCASelector(2, random_state=0)
+    mapped = selector.fit_transform(*odd, max_samples=500)
+    np.testing.assert_array_equal(mapped.compute(), X[:, selector.support_])
+    mapped = on_dask.TAKES(n_features_to_select=3, random_state=0).fit_transform(*odd, max_samples=500)
+    assert mapped.shape == (N, 3) and mapped[:7].compute().shape == (7, 3)
 
 
 def test_samples_of_mixed_data_frames(cluster):
@@ -231,6 +239,11 @@ def test_samples_of_mixed_data_frames(cluster):
         fitted = getattr(on_dask, name)(random_state=0).fit(table[columns], table["label"])
         assert fitted.get_feature_names_out().tolist() == local.get_feature_names_out().tolist()
         assert "kind" in fitted.get_feature_names_out()
+    # Categories of which no part has all.
+    kinds = [pd.DataFrame({"kind": pd.Categorical(codes)}) for codes in ([1, 2], [2, 3])]
+    parts = [on_dask.delayed(part) for part in kinds]
+    drawn = on_dask._taken(parts, np.array([2, 2]), np.arange(1, 4))
+    assert drawn["kind"].dtype == "category" and drawn["kind"].tolist() == [2, 2, 3]
 
 
 def test_every_class_fits(cluster):

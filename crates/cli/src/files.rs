@@ -3,7 +3,6 @@
 use crate::args::OutputArgs;
 use crate::failure::Failure;
 use crate::input::Loaded;
-use crate::large::refuse_options;
 use kernsift::data::write::{check_place, check_table};
 use kernsift::model::is_json;
 use std::path::{Path, PathBuf};
@@ -48,9 +47,7 @@ pub fn check_fit_outputs(
     inputs: &[Option<&Path>],
 ) -> std::result::Result<(), Failure> {
     args.writing.check(args.out.is_some() || tables.iter().any(|(_, path)| path.is_some()))?;
-    if loaded.sample.is_some() {
-        refuse_options(&[("--out", args.out.is_some())])?;
-    }
+    loaded.refuse_sampled(&[("--out", args.out.is_some())])?;
     let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain(loaded.files()).collect();
     check_outputs(&[&args.files(), tables].concat(), &inputs)?;
     args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &loaded.targets)?))

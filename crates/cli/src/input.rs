@@ -2,7 +2,8 @@
 
 use crate::args::{Source, TableArgs};
 use crate::console::Console;
-use crate::large::{TableRows, large_file, read_sample};
+use crate::failure::Failure;
+use crate::large::{TableRows, large_file, read_sample, refuse_options};
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, write_table};
 use kernsift::data::{
@@ -26,7 +27,7 @@ pub struct Loaded {
     /// The target columns with their original values, for output.
     pub targets: Vec<Column>,
     /// Which rows of the file were read, from 0, and how many it has; `None` for all.
-    pub sample: Option<(Vec<usize>, usize)>,
+    sample: Option<(Vec<usize>, usize)>,
     missing: Missing,
     files: Vec<PathBuf>,
 }
@@ -67,6 +68,11 @@ impl Loaded {
     /// The number of missing values and how they were handled, if there were any.
     pub fn missing_values(&self) -> Option<String> {
         self.prepared.account.missing_values()
+    }
+
+    /// Returns an error for options that need all rows, if these are a sample.
+    pub fn refuse_sampled(&self, options: &[(&str, bool)]) -> std::result::Result<(), Failure> {
+        if self.sample.is_some() { refuse_options(options) } else { Ok(()) }
     }
 
     /// How to encode the features.
@@ -254,14 +260,14 @@ fn loaded(
     Loaded { name: args.data.clone(), prepared, table: None, targets, sample: None, missing, files }
 }
 
-/// Reads a table for its account.
-pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Account> {
+/// Reads a table for its account; also the number of all rows, if these are a sample.
+pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<(Account, Option<usize>)> {
     let rows = read_rows(args, ctx, console)?;
     let prepare = options(args, &rows.table)?;
     let (mut account, notes) = prepare.inspect(&rows.table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     account_for_sample(&mut account, &rows, args);
     inform(&account, &notes, args.target_type, console);
-    Ok(account)
+    Ok((account, rows.sample.map(|(_, n)| n)))
 }
 
 /// The target columns: several in a list, unless a column has the list as its name.

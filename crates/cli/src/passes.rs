@@ -18,7 +18,17 @@ use std::time::SystemTime;
 /// A table that is read in passes.
 pub struct InPasses {
     name: String,
+    /// How the file is read, in words.
+    reading: String,
     source: FileBlocks,
+}
+
+/// Removes the checkpoint, after the result is stored.
+pub fn remove_checkpoint(args: &PassArgs, console: &Console) {
+    let Some(path) = &args.checkpoint else { return };
+    if let Err(error) = (Checkpoint { path, key: String::new() }).remove() {
+        console.warn(&error.to_string());
+    }
 }
 
 impl InPasses {
@@ -44,7 +54,8 @@ impl InPasses {
         if !survey.account.is_plain() {
             survey.account.lines().iter().for_each(|line| console.inform(line));
         }
-        Ok(Self { name: args.data.clone(), source })
+        let reading = format!("{:?}", args.reading.options(args.columns.decimal));
+        Ok(Self { name: args.data.clone(), reading, source })
     }
 
     /// Fits in rounds; `settings` are those of the method and of the command.
@@ -85,6 +96,8 @@ impl InPasses {
             file.map(|file| file.len()),
             since,
             self.source.layout(),
+            self.recipe(),
+            self.reading,
             settings,
             ctx.seed
         ])

@@ -2,6 +2,8 @@
 
 use crate::scratch::Scratch;
 use serde_json::Value;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// About 20 MB of text, which takes about 37 MB in memory, with an XOR and a ring pair among 10 columns.
 fn large() -> Scratch {
@@ -100,10 +102,15 @@ fn other_methods_use_a_sample_of_the_rows() {
     let mut text = s.text("large.csv");
     text.insert_str(text.find('\n').unwrap() + 1, "word,0,0,0,0,0,0,0,0,0,0\n");
     s.file("text.csv", text);
-    for command in ["test text.csv", "inspect text.csv", "basis text.csv -k 5"] {
+    for command in
+        ["test text.csv", "basis text.csv -k 5", "compare text.csv -m fisher -k 2 --evaluator ridge"]
+    {
         let run = s.ok(&format!("{command} {LIMIT}"));
         assert!(run.err.contains("a random sample of"), "{command}: {}", run.err);
     }
+    let run = s.ok(&format!("inspect text.csv {LIMIT}"));
+    assert!(run.out.contains(" of 100001 rows, 11 columns"), "{}", run.out);
+    assert_eq!(json(&s, &format!("inspect text.csv {LIMIT}"))["sample"]["n"], 100_001);
 }
 
 #[test]
@@ -113,6 +120,8 @@ fn what_a_large_table_cannot_do_is_said() {
         let error = s.error(&format!("select large.csv -m {method} --out selected.csv {LIMIT}"));
         assert!(error.contains("--out needs the table in memory, which it does not fit into"), "{error}");
     }
+    let error = s.error(&format!("design large.csv --n-triplets 50 --out rows.csv {LIMIT}"));
+    assert!(error.contains("--out needs the table in memory"), "{error}");
     let error = s.error("select large.csv -m fisher --memory-limit 3M --threads 1");
     assert!(error.contains("a pass over blocks of 32768 rows needs about"), "{error}");
     let mut text = s.text("large.csv");
@@ -128,16 +137,28 @@ fn what_a_large_table_cannot_do_is_said() {
 #[test]
 fn a_checkpoint_is_of_one_run_and_of_passes() {
     let s = large();
-    let basis = format!("basis large.csv -m kobl:pivoting=random -k 5 {LIMIT} --checkpoint state");
+    let select =
+        |target: &str| format!("select large.csv -m fisher --target {target} {LIMIT} --checkpoint state");
     s.file("state", "text");
-    let error = s.error(&basis);
+    let error = s.error(&select("x1"));
     assert!(
         error.contains("the file is no checkpoint, or it is damaged; remove it, or choose another file"),
         "{error}"
     );
     std::fs::remove_file(s.path("state")).unwrap();
-    s.ok(&basis);
-    assert!(!s.path("state").exists());
+    // A continuous target takes three passes; the run is killed in the second.
+    let mut run = s.command(&select("x1")).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !s.path("state").exists() {
+        assert!(run.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let error = s.error(&select("x2"));
+    assert!(error.contains("the checkpoint of another run; remove it"), "{error}");
+    let run = s.ok(&select("x1"));
+    assert!(run.err.contains("continues from state") && !s.path("state").exists(), "{}", run.err);
+    assert_eq!(run.out, s.ok(&select("x1")).out);
     let error = s.error("select builtin:wine -m fisher --checkpoint state");
     assert!(error.contains("--checkpoint has no effect: the table is not read in passes"), "{error}");
     let error = s.error(&format!("interactions large.csv {LIMIT} --checkpoint large.csv"));

@@ -10,7 +10,7 @@ use crate::files::{check_fit_outputs, check_outputs, refuse_json};
 use crate::input::{Also, Loaded, inform_of_dropped, inform_of_other, load, read};
 use crate::large::{large_file, refuse_checkpoint, refuse_options};
 use crate::output::{curve, fact, number, print, print_json};
-use crate::passes::InPasses;
+use crate::passes::{InPasses, remove_checkpoint};
 use kernsift::basis::{BasisMethod, Fitted, Kobl, KoblFit, Pivoting, set_gamma_for_n_components};
 use kernsift::blocks::BlockSource;
 use kernsift::data::read::PieceFile;
@@ -32,7 +32,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         && kobl.pivoting == Pivoting::Random
         && let Some(file) = large_file(&args.table, ctx)
     {
-        return in_passes(kobl, file, args, ctx, console);
+        return in_passes(kobl, file, args, ctx, console).map(|()| remove_checkpoint(&args.passes, console));
     }
     refuse_checkpoint(&args.passes)?;
     let loaded = match &kernel {

@@ -10,6 +10,7 @@ use crate::output::{listing, number, print, print_json};
 use kernsift::Context;
 use kernsift::data::{Account, Action, ColumnAccount, Scalar};
 use kernsift_report::inspect_page;
+use serde_json::json;
 
 /// Columns that are listed, unless the user asks for all with `-v`.
 const SHOWN: usize = 50;
@@ -20,15 +21,18 @@ const MAX_LEVELS: usize = 20;
 pub fn run(args: &InspectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let data = &args.table.data;
     check_outputs(&[("--report", args.report.as_deref())], &args.table.reading.files(data))?;
-    let account = account(&args.table, ctx, console)?;
+    let (account, all) = account(&args.table, ctx, console)?;
     if args.json {
         let mut record = serde_json::to_value(&account)?;
         record["command"] = "inspect".into();
         record["version"] = env!("CARGO_PKG_VERSION").into();
         record["name"] = data.as_str().into();
+        if let Some(n) = all {
+            record["sample"] = json!({"n_used": account.rows, "n": n});
+        }
         print_json(&record)?;
     } else {
-        print(&text(data, &account, console.is_verbose()))?;
+        print(&text(data, &account, all, console.is_verbose()))?;
     }
     match &args.report {
         Some(path) => report::write(path, &inspect_page(data, &account, &report::command()), console),
@@ -36,7 +40,7 @@ pub fn run(args: &InspectArgs, ctx: &Context, console: &Console) -> Result<(), F
     }
 }
 
-fn text(data: &str, account: &Account, verbose: bool) -> String {
+fn text(data: &str, account: &Account, all: Option<usize>, verbose: bool) -> String {
     let n = account.columns.len();
     let shown = if verbose { n } else { n.min(SHOWN) };
     let rows = account.columns[..shown].iter().map(|column| {
@@ -50,7 +54,8 @@ fn text(data: &str, account: &Account, verbose: bool) -> String {
         ]
     });
     let header = ["column", "type", "used as", "missing", "distinct", "values"];
-    let mut text = format!("{data}: {} rows, {n} columns\n\n", account.rows);
+    let of_all = all.map_or(String::new(), |n| format!(" of {n}"));
+    let mut text = format!("{data}: {}{of_all} rows, {n} columns\n\n", account.rows);
     text += &listing(&header, rows.collect(), &[3, 4]);
     if shown < n {
         text += &format!(" ... and {} more, with -v\n", n - shown);

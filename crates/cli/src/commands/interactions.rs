@@ -9,7 +9,7 @@ use crate::files::check_outputs;
 use crate::input::{Also, load};
 use crate::large::{large_file, refuse_checkpoint, refuse_options};
 use crate::output::{SHOWN, number, print, print_json, table};
-use crate::passes::InPasses;
+use crate::passes::{InPasses, remove_checkpoint};
 use kernsift::Context;
 use kernsift::blocks::BlockSource;
 use kernsift::data::Column;
@@ -32,7 +32,8 @@ pub fn run(args: &InteractionsArgs, ctx: &Context, console: &Console) -> Result<
     let screen = settings(args)?;
     args.writing.check(args.out.is_some())?;
     if let Some(file) = large_file(&args.table, ctx) {
-        return in_passes(&screen, file, args, ctx, console);
+        return in_passes(&screen, file, args, ctx, console)
+            .map(|()| remove_checkpoint(&args.passes, console));
     }
     refuse_checkpoint(&args.passes)?;
     let loaded = load(&args.table, Also::report(args.report.is_some()), ctx, console)?;

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// A file with the next round of a fit, written after every pass and removed after the last one.
+/// A file with the next round of a fit, written after every pass.
 #[derive(Debug)]
 pub struct Checkpoint<'a> {
     /// The file.
@@ -51,8 +51,8 @@ impl Checkpoint<'_> {
         })
     }
 
-    /// Removes the file after the last pass.
-    pub(super) fn remove(&self) -> Result<()> {
+    /// Removes the file, after the result is stored.
+    pub fn remove(&self) -> Result<()> {
         match fs::remove_file(self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io(self.path, error)),
             _ => Ok(()),

@@ -15,7 +15,8 @@ pub fn run<R: Rounds>(rounds: R, source: &dyn BlockSource, ctx: &Context) -> Res
     run_from(rounds, 1, source, &mut |_, _| Ok(()), ctx)
 }
 
-/// As [`run`], with a checkpoint: an interrupted fit continues with the pass that it had begun, with the same result.
+/// As [`run`], with a checkpoint: an interrupted fit continues with the pass that it had begun, with the same result. The file stays
+/// until [`Checkpoint::remove`].
 #[cfg(feature = "io")]
 pub fn run_resumable<R: Rounds>(
     rounds: R,
@@ -27,9 +28,7 @@ pub fn run_resumable<R: Rounds>(
     if first > 1 {
         ctx.note(format!("continues with pass {first}, from {}", checkpoint.path.display()));
     }
-    let fit = run_from(rounds, first, source, &mut |next, pass| checkpoint.save(next, pass), ctx)?;
-    checkpoint.remove()?;
-    Ok(fit)
+    run_from(rounds, first, source, &mut |next, pass| checkpoint.save(next, pass), ctx)
 }
 
 /// Fits from a pass on; `keep` gets each later round and the number of its pass.
@@ -213,7 +212,9 @@ mod tests {
         let observer = StopAt("pass 1", false.into());
         let resumed = Context { observer: &observer, ..ctx };
         let fit = run_resumable(rounds(), &source, &checkpoint("a"), &resumed).unwrap();
-        assert!(coordinates(fit) == expected && !path.exists());
+        assert!(coordinates(fit) == expected);
+        checkpoint("a").remove().unwrap();
+        assert!(!path.exists());
     }
 
     #[test]

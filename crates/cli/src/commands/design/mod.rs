@@ -138,6 +138,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
 /// Refuses output paths that cannot be written, that are inputs, or that occur twice.
 fn check_outputs_of(args: &DesignArgs, input: &Input) -> Result<(), Failure> {
     args.writing.check(args.out.is_some())?;
+    input.loaded.refuse_sampled(&[("--out", args.out.is_some())])?;
     refuse_json(args.save.as_deref())?;
     let inputs: Vec<&Path> = input.loaded.files().into_iter().chain(args.triplets.as_deref()).collect();
     let outputs = [
@@ -166,7 +167,7 @@ fn write(result: &Results, model: &Model, ctx: &Context) -> Result<(), Failure> 
     }
     if let Some(path) = &args.gram {
         let gram = model.gram(data.x(), None, args.with_noise, ctx)?;
-        let names: Vec<String> = loaded.prepared.rows.iter().map(|row| format!("row{}", row + 1)).collect();
+        let names: Vec<String> = loaded.counted_rows().iter().map(|row| format!("row{row}")).collect();
         write_table(path, &names, gram.view(), &[], &args.writing.options(), ctx)?;
     }
     if let Some(path) = &args.save {

@@ -17,6 +17,7 @@ use crate::files::{check_fit_outputs, refuse_json};
 use crate::input::{Also, Loaded};
 use crate::large::{large_file, refuse_checkpoint};
 use crate::output::{print, print_json};
+use crate::passes::remove_checkpoint;
 
 use crate::roles::{Roles, load_rows};
 use kernsift::data::write::write_table;
@@ -41,7 +42,8 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         && selector.has_rounds()
         && let Some(file) = large_file(&args.table, ctx)
     {
-        return passes::run(selector, file, args, ctx, console);
+        return passes::run(selector, file, args, ctx, console)
+            .map(|()| remove_checkpoint(&args.passes, console));
     }
     refuse_checkpoint(&args.passes)?;
     let also = Also { table: args.output.out.is_some(), details: args.output.report.is_some() };

@@ -1,7 +1,7 @@
 //! CSV and TSV files in pieces: consecutive records, each piece with the header before them.
 
 use super::place::{Place, Visit};
-use super::record_ends::{RecordEnds, records};
+use super::record_ends::{RecordEnds, for_each_record};
 use super::sample::{Draw, STAGE, SampledRows};
 use crate::context::Context;
 use crate::data::read::delimited::{delimiter_and_start, header_end, read};
@@ -19,14 +19,17 @@ const SAMPLE_BYTES: usize = 1 << 18;
 /// A quoted cell of more bytes is an error: its closing quote is missing.
 const MAX_CELL_BYTES: usize = 1 << 25;
 
-/// Bytes of the complete table in memory, about, by the cells of the first lines.
-pub(super) fn table_bytes(file: &Place) -> Result<f64> {
+/// Bytes of the complete table in memory, about, by the cells of the first lines; `None` if lines end with a carriage return only.
+pub(super) fn table_bytes(file: &Place) -> Result<Option<f64>> {
     let mut start = vec![];
     let opened = File::open(&file.path).map_err(|e| Error::io(&file.path, e))?;
     opened.take(SAMPLE_BYTES as u64).read_to_end(&mut start).map_err(|e| Error::io(&file.path, e))?;
+    if start.contains(&b'\r') && !start.contains(&b'\n') {
+        return Ok(None);
+    }
     let separators = |byte: &u8| b",;\t|\n".contains(byte);
     let cells = start.iter().filter(|byte| separators(byte)).count().max(1);
-    Ok(8.0 * cells as f64 * file.state.length as f64 / start.len().max(1) as f64)
+    Ok(Some(8.0 * cells as f64 * file.state.length as f64 / start.len().max(1) as f64))
 }
 
 /// Passes all pieces to `visit`.
@@ -38,9 +41,7 @@ pub(super) fn visit(
 ) -> Result<()> {
     let mut pieces = Pieces::start(file)?;
     let mut first_row = 0;
-    while let Some((text, header)) =
-        pieces.next().map_err(|e| moved(e, newlines(&pieces.header), pieces.first_line))?
-    {
+    while let Some(Piece { text, header, .. }) = pieces.next()? {
         ctx.check()?;
         let delimiter = Some(pieces.ends.delimiter);
         let options = ReadOptions { separator: delimiter, ..file.options.clone() };
@@ -65,15 +66,15 @@ pub(super) fn sample(file: &Place, draw: &Draw, ctx: &Context) -> Result<Sampled
     // For each drawn row its line in `drawn` and in the file.
     let mut lines: Vec<(u64, u64)> = vec![];
     let mut line = 1;
-    while let Some((text, header)) = pieces.next()? {
-        let from = pieces.header.len().min(text.len());
+    while let Some(Piece { text, header, records: from }) = pieces.next()? {
         if drawn.is_empty() {
             drawn = String::from_utf8_lossy(&pieces.header).into_owned();
             line += newlines(&pieces.header);
         }
         let (mut counted, mut in_file) = (0, pieces.first_line + 1);
-        for (at, record) in records(&text[from..], delimiter, comment) {
-            if draw.has(n) {
+        for_each_record(&text[from..], delimiter, comment, &mut |at, record, is_open| {
+            // The reader says what is wrong with a quote that is not closed.
+            if is_open || draw.has(n) {
                 in_file += newlines(&text.as_bytes()[counted..from + at]);
                 counted = from + at;
                 lines.push((line, in_file.saturating_sub(header)));
@@ -84,7 +85,7 @@ pub(super) fn sample(file: &Place, draw: &Draw, ctx: &Context) -> Result<Sampled
                 rows.push(n);
             }
             n += 1;
-        }
+        });
         ctx.step(STAGE, n, 0)?;
     }
     let (name, mut warnings) = (file.path.to_string_lossy(), vec![]);
@@ -130,6 +131,16 @@ fn moved(error: Error, header: u64, first_line: u64) -> Error {
     }
 }
 
+/// Consecutive records of a file.
+struct Piece {
+    /// The header of the file, and the records.
+    text: String,
+    /// Lines of the header if it is a copy: of all pieces but the first.
+    header: u64,
+    /// Where the records begin.
+    records: usize,
+}
+
 /// The text of a file, piece by piece.
 struct Pieces<'a> {
     file: &'a Place,
@@ -138,6 +149,8 @@ struct Pieces<'a> {
     rest: Vec<u8>,
     /// The header; empty before the first piece, and if there is none.
     header: Vec<u8>,
+    /// Where the first record of the file begins.
+    start: usize,
     ends: RecordEnds,
     /// Lines before the piece, and in it without a copied header.
     first_line: u64,
@@ -160,11 +173,16 @@ impl<'a> Pieces<'a> {
         let (delimiter, start) = delimiter_and_start(&rest, delimiter, &file.options);
         let ends = RecordEnds::new(delimiter, file.options.comment, start);
         let (header, is_first, is_done) = (vec![], true, false);
-        Ok(Self { file, opened, rest, header, ends, first_line: 0, n_lines: 0, is_first, is_done })
+        Ok(Self { file, opened, rest, header, start, ends, first_line: 0, n_lines: 0, is_first, is_done })
     }
 
-    /// The next piece with rows, and the number of lines of the header that is copied before it.
-    fn next(&mut self) -> Result<Option<(String, u64)>> {
+    /// The next piece with rows.
+    fn next(&mut self) -> Result<Option<Piece>> {
+        let next = self.read_next();
+        next.map_err(|e| moved(e, newlines(&self.header), self.first_line))
+    }
+
+    fn read_next(&mut self) -> Result<Option<Piece>> {
         let end = loop {
             if self.is_done {
                 return Ok(None);
@@ -179,17 +197,20 @@ impl<'a> Pieces<'a> {
         };
         let bytes = [&self.header, &self.rest[..end]].concat();
         self.remove(end);
-        let lines = newlines(&self.header);
+        let (header, mut records) = (newlines(&self.header), self.header.len());
         text(&bytes)?;
         let text = String::from_utf8(bytes).map_err(|e| Error::parse(e.to_string()))?;
-        if std::mem::take(&mut self.is_first) && self.file.options.header {
-            let header = header_end(&text, self.ends.delimiter, &self.file.options)?;
-            self.header = text.as_bytes()[..header].to_vec();
-            if !self.header.ends_with(b"\n") {
-                self.header.push(b'\n');
+        if std::mem::take(&mut self.is_first) {
+            records = self.start;
+            if self.file.options.header {
+                records = header_end(&text, self.ends.delimiter, &self.file.options)?;
+                self.header = text.as_bytes()[..records].to_vec();
+                if !self.header.ends_with(b"\n") {
+                    self.header.push(b'\n');
+                }
             }
         }
-        Ok(Some((text, lines)))
+        Ok(Some(Piece { text, header, records }))
     }
 
     /// Whether the first `end` bytes are blank lines and comments.

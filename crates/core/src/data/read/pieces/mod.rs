@@ -46,7 +46,8 @@ impl PieceFile {
             _ if !is_plain || length == 0 || place.options.transpose => return Ok(None),
             Format::Csv | Format::Tsv => {
                 let piece = (length as f64).min(delimited::PIECE_BYTES as f64);
-                (delimited::table_bytes(&place)?, 4.0 * piece)
+                let Some(table_bytes) = delimited::table_bytes(&place)? else { return Ok(None) };
+                (table_bytes, 4.0 * piece)
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => parquet::bytes(&place).map_err(|e| e.in_file(&place.path))?,
@@ -87,7 +88,6 @@ impl PieceFile {
     /// gives the same rows, and a smaller fraction some of them.
     pub fn sample(&self, fraction: f64, ctx: &Context) -> Result<SampledRows> {
         let draw = Draw { fraction, seed: ctx.seed };
-        let in_file = |e: Error| e.in_file(&self.place.path);
         match self.place.format {
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -95,12 +95,9 @@ impl PieceFile {
                 self.visit(None, &mut warnings, ctx, &mut |piece, first| {
                     sampling.add(piece, first, &draw, ctx)
                 })?;
-                sampling.finish(warnings).map_err(in_file)
+                sampling.finish(warnings).map_err(|e| e.in_file(&self.place.path))
             }
-            _ => {
-                let found = delimited::sample(&self.place, &draw, ctx);
-                found.and_then(|found| self.place.check_unchanged().map(|()| found)).map_err(in_file)
-            }
+            _ => self.unchanged(|| delimited::sample(&self.place, &draw, ctx)),
         }
     }
 
@@ -113,14 +110,18 @@ impl PieceFile {
         ctx: &Context,
         visit: &mut Visit,
     ) -> Result<()> {
-        let in_file = |e: Error| e.in_file(&self.place.path);
-        self.place.check_unchanged().map_err(in_file)?;
-        let result = match self.place.format {
+        self.unchanged(|| match self.place.format {
             #[cfg(feature = "parquet")]
             Format::Parquet => parquet::visit(&self.place, columns, warnings, ctx, visit),
             _ => delimited::visit(&self.place, warnings, ctx, visit),
-        };
-        // A change in this pass may be the cause of an error.
+        })
+    }
+
+    /// Reads the file; a change of it, which may be the cause of an error, is one.
+    fn unchanged<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let in_file = |e: Error| e.in_file(&self.place.path);
+        self.place.check_unchanged().map_err(in_file)?;
+        let result = read();
         if !matches!(result, Err(Error::Interrupted)) {
             self.place.check_unchanged().map_err(in_file)?;
         }

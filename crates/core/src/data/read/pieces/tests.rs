@@ -207,6 +207,59 @@ fn a_sample_of_csv_has_the_rows_of_the_file() {
     assert!(error.contains(&format!("line {line}: expected 3 fields, found 4")), "{error}");
 }
 
+#[test]
+fn samples_of_other_files_have_their_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let ctx = Context::default();
+    let rows = |from: u32, to: u32, end: &str| -> String {
+        (from..to).map(|i| format!("{i}.5,{}{end}", i % 7)).collect()
+    };
+    let no_header = ReadOptions { header: false, ..ReadOptions::default() };
+    let header = ReadOptions::default();
+    for (text, options) in [
+        (format!("\u{feff}a,b\r\n{}", rows(0, 3000, "\r\n")), &header),
+        (format!("# one\n# two\n{}", rows(0, 3000, "\n")), &no_header),
+        (rows(0, 3000, "\n"), &no_header),
+        (format!("a,b\n{}   \n\"\"\n{}  \n", rows(0, 1000, "\n"), rows(1000, 3000, "\n")), &header),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        let file = PieceFile::open(&path, options).unwrap().unwrap();
+        for seed in 0..5 {
+            let found = file.sample(0.1, &Context { seed, ..ctx }).unwrap();
+            assert_eq!(found.n, 3000, "{}", &text[..20]);
+            assert_eq!(found.table, taken(&read_table(&path, options, &ctx).unwrap().0, &found.rows));
+        }
+    }
+    // Lines that end with a carriage return only have no pieces.
+    std::fs::write(&path, format!("é,b\r{}", rows(0, 3000, "\r"))).unwrap();
+    assert!(PieceFile::open(&path, &header).unwrap().is_none());
+}
+
+#[test]
+fn errors_of_rows_that_are_not_drawn_are_found_where_rows_depend_on_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.csv");
+    let sample = |text: &[u8], seed: u64| {
+        std::fs::write(&path, text).unwrap();
+        let file = PieceFile::open(&path, &ReadOptions::default()).unwrap().unwrap();
+        file.sample(0.01, &Context { seed, ..Context::default() }).unwrap_err().to_string()
+    };
+    let rows: String = (0..300_000).map(|i| format!("{i},1\n")).collect();
+    for seed in 0..5 {
+        // A quote that is not closed swallows all later rows.
+        let open = format!("a,b\n{rows}\"5,1\n{rows}");
+        let error = sample(open.as_bytes(), seed);
+        assert!(error.contains("line 300002"), "{error}");
+        // A byte that is no text, in the second piece.
+        let mut bytes = format!("a,b\n{rows}5,1\n").into_bytes();
+        let last = bytes.len() - 4;
+        bytes[last] = 0xff;
+        let error = sample(&bytes, seed);
+        assert!(error.contains("line 300002: the text is not UTF-8"), "{error}");
+    }
+}
+
 /// These rows, with texts in the order in which they occur there.
 fn taken(table: &Table, rows: &[usize]) -> Table {
     let Table::Columns(columns) = table else { panic!("a dense table") };
