@@ -123,10 +123,15 @@ def _as_array(values: Any, what: str) -> Any:
         elif values.dtype == "string":
             # Arrays have no dtype for strings.
             values = values.astype(object)
-        return values.to_dask_array(lengths=True)
+        return _final(values).to_dask_array(lengths=True)
     if any(np.isnan(size) for size in values.shape):
         values = values.compute_chunk_sizes()
     return values
+
+
+def _final(frame: Any) -> Any:
+    """A data frame or series with its final partitions: dask joins those of files with few columns."""
+    return frame.optimize() if hasattr(frame, "optimize") else frame
 
 
 def _check_shape(n: int, d: int) -> None:
@@ -198,7 +203,11 @@ def _reduced(parts: list[Any], add: Any) -> Any:
 def _parts(values: Any, what: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
     """Delayed parts of a collection, of whole rows, and their numbers of rows."""
     if hasattr(values, "to_dask_array"):
-        return values.to_delayed(), np.asarray(values.map_partitions(len).compute(), dtype=np.int64)
+        values = _final(values)
+        parts, lengths = values.to_delayed(), values.map_partitions(len).compute()
+        if len(parts) != len(lengths):
+            raise RuntimeError("the partitions of a data frame are not known; call its persist() first")
+        return parts, np.asarray(lengths, dtype=np.int64)
     array = _as_array(values, what)
     if array.ndim == 2:
         array = array.rechunk({1: -1})

@@ -125,6 +125,22 @@ def test_data_frames_with_text_labels(cluster):
         on_dask.FisherScore().fit(table, table["label"])
 
 
+def test_parquet_files_of_which_columns_are_read(cluster, tmp_path):
+    import pandas as pd
+
+    names = [f"x{j}" for j in range(6)]
+    pd.DataFrame(X, columns=names).assign(y=Y).to_parquet(tmp_path / "a.parquet", row_group_size=2000)
+    # Dask joins the parts of single columns.
+    table = dd.read_parquet(tmp_path / "a.parquet", split_row_groups=True)
+    data = table[names], table["y"]
+    expected = on_dask.FisherScore().fit(da.from_array(X, chunks=(9000, 6)), da.from_array(Y, chunks=9000))
+    assert_equal_bits(answers(expected), answers(on_dask.FisherScore().fit(*data)))
+    rows = np.sort(np.random.default_rng(0).choice(N, 500, replace=False))
+    drawn = [on_dask._taken(*on_dask._parts(part, "X"), rows) for part in data]
+    np.testing.assert_array_equal(drawn[0], X[rows])
+    np.testing.assert_array_equal(drawn[1], Y[rows])
+
+
 class Dies:
     """Kills its worker the first time that it computes a chunk."""
 
