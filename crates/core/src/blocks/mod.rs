@@ -8,9 +8,8 @@
 //!
 //! ```
 //! use kernsift::Context;
-//! use kernsift::blocks::{MemoryBlocks, run};
-//! use kernsift::data::BuiltIn;
-//! use kernsift::data::Prepare;
+//! use kernsift::blocks::{BlockSource, MemoryBlocks, run};
+//! use kernsift::data::{BuiltIn, Prepare};
 //! use kernsift::select::{FeatureCount, SelectorMethod};
 //!
 //! # fn main() -> kernsift::Result<()> {
