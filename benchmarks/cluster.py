@@ -193,6 +193,7 @@ processes with one thread and 1.5 GiB each, on the same two cores, by `kernsift.
 command line on a tenth of the rows, in memory. Peaks are resident memory in MiB, of the largest worker
 and of the process of client and scheduler. Rows are those that the fit used: all, or those of a
 [sample](passes.md#other-methods). The first pass, which decides what the columns are, is not counted.
+The samples of the process and of the cluster have different sizes, so their answers may differ.
 
 | | passes | process, s | peak | rows | cluster, s | worker | client | rows | same | a tenth, s | peak |
 |---|---|---|---|---|---|---|---|---|---|---|---|
@@ -202,7 +203,8 @@ MOVED = """
 ## What moves
 
 Results of all blocks by the formulas of [Passes](passes.md#how-it-works), and what the workers of the
-cluster report to have sent each other; results of a worker's own blocks stay there. In MiB.
+cluster report to have sent each other, in MiB. Results of a worker's own blocks stay there. What is sent
+beyond the results are parts of the table and of the target that Dask moves to an idle worker.
 
 | | results by formula | sent between workers |
 |---|---|---|

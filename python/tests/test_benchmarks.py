@@ -138,6 +138,12 @@ def test_the_accuracy_page_is_current(benchmarks):
     assert (FOLDER.parent / "docs" / "accuracy.md").read_text(encoding="utf-8") == page
 
 
+def test_the_page_of_the_cluster_is_current(benchmarks):
+    found = benchmarks("cluster")
+    record = json.loads(found.RECORD.read_text(encoding="utf-8"))
+    assert (FOLDER.parent / "docs" / "cluster.md").read_text(encoding="utf-8") == found.page(record)
+
+
 def test_rates_beyond_two_standard_errors_are_marked(benchmarks):
     found = benchmarks("calibration_page")
 

@@ -182,7 +182,7 @@ def test_numbers_that_are_links_stand_where_they_point():
 
 
 #: Pages that programs write from records or measurements.
-WRITTEN = {"planted_truth", "hsfs_cost", "speed", "scaling", "calibration", "soak", "reproduction"}
+WRITTEN = {"planted_truth", "hsfs_cost", "speed", "scaling", "calibration", "cluster", "soak", "reproduction"}
 #: Limits that tests check, in pages where other numbers with such units would be measurements.
 LIMITS = {"at most 1 GiB of cached", "within 256 MiB or", "within 8 MiB if"}
 
