@@ -105,15 +105,21 @@ class Blocks(NamedTuple):
     d: int
 
 
-def _as_array(values: Any, what: str) -> Any:
-    """A dask array with known chunks."""
+def _check_collection(values: Any, what: str) -> None:
     if not is_dask_collection(values):
         raise TypeError(
             f"{what} must be a dask array, data frame or series, got {type(values).__name__}. For data in "
             "memory use the class of the same name in kernsift."
         )
+    if what == "X" and values.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got {values.ndim}.")
+
+
+def _as_array(values: Any, what: str) -> Any:
+    """A dask array with known chunks."""
+    _check_collection(values, what)
     if hasattr(values, "to_dask_array"):
-        if what == "X" and values.ndim == 2:
+        if what == "X":
             for name, dtype in values.dtypes.items():
                 if getattr(dtype, "kind", "O") not in "iufb":
                     raise ValueError(
@@ -142,8 +148,6 @@ def _check_shape(n: int, d: int) -> None:
 def _blocks(X: Any, y: Any) -> Blocks:
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     x = _as_array(X, "X")
-    if x.ndim != 2:
-        raise ValueError(f"X must have two dimensions, got {x.ndim}.")
     n, d = x.shape
     _check_shape(n, d)
     rows = _native.block_rows(d)
@@ -295,13 +299,11 @@ class SampledFit(ToLocal):
             The fitted estimator.
         """
         estimator: Any = self
-        for values, what in ((X, "X"), (y, "y")):
-            if values is not None and not is_dask_collection(values):
-                _as_array(values, what)
+        _check_collection(X, "X")
+        if y is not None:
+            _check_collection(y, "y")
         if not isinstance(max_samples, Integral) or max_samples < 2:
             raise ValueError(f"max_samples must be an integer, at least 2, got {max_samples!r}.")
-        if X.ndim != 2:
-            raise ValueError(f"X must have two dimensions, got {X.ndim}.")
         parts, lengths = _parts(X, "X")
         n = int(lengths.sum())
         _check_shape(n, X.shape[1])
