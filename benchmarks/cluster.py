@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from side import child
+from tasks import THREADS
 
 HERE = Path(__file__).resolve().parent
 RECORD = HERE / "records" / "cluster.json"
@@ -29,6 +31,8 @@ ROWS, COLUMNS, GROUP = 10_000_000, 50, 1 << 17
 #: Rows of a block of 50 features.
 BLOCK = 1 << 15
 LIMIT = "1G"
+#: Seconds after which a fit is stopped.
+TIMEOUT = 3600.0
 #: Numbers that a block sends in all rounds but those of KOBL: the formulas of docs/passes.md for two classes.
 NUMBERS = {
     "Fisher score": 5 * COLUMNS,
@@ -282,7 +286,7 @@ def main(arguments: list[str]) -> None:
         print(json.dumps(by_program(arguments[1], Path(arguments[2]), json.loads(arguments[3]))))
         return
     if arguments[0] != "--page":
-        program, folder = arguments[0], Path(arguments[1])
+        program, folder = str(Path(arguments[0]).resolve()), Path(arguments[1]).resolve()
         path, tenth = folder / "large.parquet", folder / "tenth.parquet"
         for file, n in ((path, ROWS), (tenth, ROWS // 10)):
             if not file.exists():
@@ -291,9 +295,9 @@ def main(arguments: list[str]) -> None:
             command, estimator = TASKS[name]
             entry = {}
             if command:
-                entry["process"] = child(["--process", program, str(path), json.dumps(command)])
-                entry["tenth"] = child(["--process", program, str(tenth), json.dumps(command)])
-            entry["cluster"] = child(["--cluster", str(path), estimator])
+                entry["process"] = measured(["--process", program, str(path), json.dumps(command)])
+                entry["tenth"] = measured(["--process", program, str(tenth), json.dumps(command)])
+            entry["cluster"] = measured(["--cluster", str(path), estimator])
             record[name] = entry
             print(name, entry, flush=True)
             record = {name: record[name] for name in TASKS if name in record}
@@ -301,13 +305,12 @@ def main(arguments: list[str]) -> None:
     PAGE.write_text(page(record), encoding="utf-8")
 
 
-def child(arguments: list[str]) -> dict[str, Any]:
-    """The result of this program in a process of its own."""
-    found = subprocess.run(
-        [sys.executable, __file__, *arguments], stdout=subprocess.PIPE, check=True, text=True
-    )
-    answer: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])
-    return answer
+def measured(arguments: list[str]) -> dict[str, Any]:
+    """The measurements of this program in a process of its own."""
+    found, wrong = child([__file__, *arguments], THREADS, TIMEOUT)
+    if found is None or wrong:
+        raise RuntimeError(wrong or f"not done in {TIMEOUT} s")
+    return found
 
 
 if __name__ == "__main__":
